@@ -6,7 +6,6 @@ Puts the rooms together and knows what lies under which path: `/v1` is the servi
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Final
 
 from starlette.applications import Starlette
@@ -18,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.documents.document import read_document
+from image_workflow_emulator.documents.files import read_file
 from image_workflow_emulator.domain.readings import NO_READINGS
 from image_workflow_emulator.http.browser_redirects import ICON, BrowserRedirect
 from image_workflow_emulator.http.door import Door
@@ -94,7 +94,7 @@ class Application(Starlette):
         )
         self._given: bytes | None = None
         if settings.given is not None:
-            self._given = Path(settings.given).read_bytes()
+            self._given = read_file(settings.given)
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         if settings.state is not None:
@@ -167,8 +167,8 @@ class Application(Starlette):
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""
         from image_workflow_emulator.service.state import archive
 
-        content = Path(file).read_bytes()
         max_memory = self.settings.max_memory
+        content = read_file(file, max_memory)
         try:
             sandbox = archive.load(
                 content, DEFAULT_SANDBOX_ID, max_memory, self.contract
@@ -241,7 +241,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
     """
     world = built_in_world()
     if settings.world is not None:
-        content = Path(settings.world).read_bytes()
+        content = read_file(settings.world)
         world = world_of(read_document(content, settings.world))
     readings = None
     if settings.readings is not None:
@@ -269,7 +269,7 @@ def _scenario(name_or_file: str | None, contract: Contract, world: World) -> Sce
     file = scenario_file(name_or_file)
     if file is not None:
         names = world_names(world)
-        return parse_scenario(file.read_bytes(), name_or_file, contract, names)
+        return parse_scenario(read_file(file), name_or_file, contract, names)
     from image_workflow_emulator.scenario.library import ScenarioLibrary
 
     return ScenarioLibrary(contract).load(name_or_file, world_names(world))

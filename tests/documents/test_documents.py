@@ -8,12 +8,8 @@ import pytest
 
 from image_workflow_emulator.documents import shipped
 from image_workflow_emulator.documents.complaints import DocumentError, Position
-from image_workflow_emulator.documents.document import (
-    MAX_BYTES,
-    MAX_DEPTH,
-    document_of,
-    read_document,
-)
+from image_workflow_emulator.documents.document import document_of, read_document
+from image_workflow_emulator.documents.limits import MAX_BYTES, MAX_DEPTH
 from image_workflow_emulator.documents.shipped import (
     COMPILED_DOCUMENTS,
     compile_documents,

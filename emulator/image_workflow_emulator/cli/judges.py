@@ -14,6 +14,7 @@ from msgspec import convert
 
 from image_workflow_emulator.cli.output import page
 from image_workflow_emulator.client.local_files import read_file
+from image_workflow_emulator.documents.files import MAX_RECORDING_BYTES
 from image_workflow_emulator.examiner.findings import (
     SEVERITIES,
     Conduct,
@@ -101,7 +102,7 @@ def _read_coverage(name: str) -> dict[str, Any]:
     from image_workflow_emulator.examiner.coverage import read
 
     try:
-        return read(json.loads(read_file(name)))
+        return read(json.loads(read_file(name, MAX_RECORDING_BYTES)))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{name}: {error}") from None
 

@@ -23,7 +23,7 @@ from image_workflow_emulator.client.local_files import (
     write_file,
 )
 from image_workflow_emulator.control.recorded_request import RecordedRequest
-from image_workflow_emulator.documents.document import MAX_BYTES
+from image_workflow_emulator.documents.limits import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.seed import without_signature
 from image_workflow_emulator.kernel.timestamps import parse_duration_ms

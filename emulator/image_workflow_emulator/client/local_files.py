@@ -3,12 +3,13 @@
 A file is read whole, within a limit, and written whole or not at all.
 """
 
-import os
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final
 
-from image_workflow_emulator.documents.document import MAX_BYTES
+from image_workflow_emulator.documents import files
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.limits import MAX_BYTES
 
 NO_ANSWER: Final = "no_answer"
 """The code of an error that no emulator answered with: none is at the address, or
@@ -72,24 +73,18 @@ def unreadable(error: OSError) -> str:
     return f"cannot read {error.filename}: {_reason_of(error)}"
 
 
-def read_file(file: "str | PathLike[str]", most_bytes: int = MAX_BYTES) -> bytes:
-    """Return what a file holds.
+def read_file(file: "str | PathLike[str]", max_bytes: int = MAX_BYTES) -> bytes:
+    """Return the content of a file.
 
-    Raises UnusableFileError if it cannot be read, or holds more than `most_bytes`.
+    Raises:
+        UnusableFileError: it cannot be read, or has more bytes than the limit.
     """
-    data = b""
     try:
-        with Path(file).open("rb") as opened:
-            size = os.fstat(opened.fileno()).st_size
-            if size <= most_bytes:  # the size of a device or a pipe is 0
-                data = opened.read(most_bytes + 1)
+        return files.read_file(file, max_bytes)
     except OSError as error:
         raise UnusableFileError("not_found", unreadable(error)) from None
-    found_bytes = max(len(data), size)
-    if found_bytes > most_bytes:
-        limits = f"found {found_bytes} bytes; expected at most {most_bytes}"
-        raise UnusableFileError("invalid_request", f"{fspath(file)}: {limits}")
-    return data
+    except DocumentError as error:
+        raise UnusableFileError("invalid_request", str(error)) from None
 
 
 def read_state_file(file: "str | PathLike[str]") -> bytes:

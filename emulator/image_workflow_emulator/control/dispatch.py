@@ -22,7 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND, is_own_file
 from image_workflow_emulator.documents.complaints import DocumentError, clause
-from image_workflow_emulator.documents.document import MAX_BYTES
+from image_workflow_emulator.documents.limits import MAX_BYTES
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.documents.values import MAX_INTEGER

@@ -21,9 +21,6 @@ from image_workflow_emulator.documents.complaints import (
     nearest,
 )
 from image_workflow_emulator.documents.limits import (
-    MAX_BYTES,
-    MAX_DEPTH,
-    MAX_VALUES,
     DocumentSize,
     JsonValue,
     has_more_values,
@@ -40,15 +37,6 @@ from image_workflow_emulator.kernel.wording import excerpt
 
 if TYPE_CHECKING:
     from image_workflow_emulator.documents.yaml_reader import Path, Span
-
-__all__ = [
-    "MAX_BYTES",
-    "MAX_DEPTH",
-    "MAX_VALUES",
-    "Document",
-    "document_of",
-    "read_document",
-]
 
 _MAX_MISTAKES: Final = 1_000
 """Limit of the mistakes that are noted before the first of them are shown."""

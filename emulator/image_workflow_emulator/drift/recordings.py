@@ -24,10 +24,10 @@ from image_workflow_emulator.client.control_client import lower_names
 from image_workflow_emulator.client.exports import har_entry
 from image_workflow_emulator.client.local_files import read_file
 from image_workflow_emulator.control.recorded_request import RecordedRequest
+from image_workflow_emulator.documents.files import MAX_RECORDING_BYTES
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
 from image_workflow_emulator.settings import UsageError
 
-MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000
 """The most exchanges of all files together."""
 _MAX_DEPTH: Final = 200
@@ -74,7 +74,9 @@ def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
     """
     exchanges: list[RecordedExchange] = []
     for file in files:
-        exchanges += read_recording(read_file(file, MAX_FILE_BYTES), Path(file).name)
+        exchanges += read_recording(
+            read_file(file, MAX_RECORDING_BYTES), Path(file).name
+        )
         if len(exchanges) > MAX_EXCHANGES:
             raise UsageError(
                 f"{file}: more than {MAX_EXCHANGES:,} exchanges; split the recording"

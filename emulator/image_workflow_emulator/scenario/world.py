@@ -18,6 +18,7 @@ from msgspec.structs import asdict, replace
 
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.documents.document import Document, read_document
+from image_workflow_emulator.documents.files import read_file
 from image_workflow_emulator.documents.schemas import Schemas, Steps
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain.readings import (
@@ -266,7 +267,7 @@ def readings_of_option(text: str) -> Readings:
         OSError: a file that cannot be read.
     """
     if file := file_of_readings(text):
-        return readings_of(read_document(file.read_bytes(), text))
+        return readings_of(read_document(read_file(file), text))
     try:
         return parse_readings(text)
     except ValueError as error:

@@ -15,6 +15,7 @@ from msgspec import Struct, convert, json, structs
 
 from image_workflow_emulator.client.local_files import read_file
 from image_workflow_emulator.documents.document import read_document
+from image_workflow_emulator.documents.files import MAX_RECORDING_BYTES
 from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT
 from image_workflow_emulator.kernel.wording import count_of, first_of
@@ -348,10 +349,10 @@ class Swept(Struct, eq=False):
 
 def merged(files: Sequence[str], gate: Gate) -> Swept:
     """Join the reports of the shards of one sweep. Raises SettingError, UnusableFileError."""
-    contents = [read_file(name) for name in files]
+    contents = [read_file(name, MAX_RECORDING_BYTES) for name in files]
     try:
         return _joined([json.decode(content) for content in contents], gate)
-    except (AttributeError, LookupError, TypeError, ValueError):
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise SettingError(
             "--merge", " ".join(files), "whole JSON reports of the shards of one sweep"
         ) from None
