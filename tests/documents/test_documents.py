@@ -313,3 +313,48 @@ def test_what_is_given_with_a_tag_that_does_not_fit_is_refused_with_its_place(
 
     assert answer.outcome == (400, "invalid_request")
     assert answer.json["detail"].startswith("g.yaml:2:19: ")
+
+
+DOCUMENT_BODIES = [
+    ("PUT", "/scenario", b'{"scenario": "x"}'),
+    ("POST", "/scenario/check", b'{"scenario": "x"}'),
+    ("POST", "/given", b'{"given": [{"product": {"name": "Shirt"}}]}'),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "content"), DOCUMENT_BODIES)
+@pytest.mark.parametrize(
+    "media_type",
+    ["application/json", "application/yaml", "Application/YAML; charset=utf-8"],
+)
+def test_a_document_has_a_media_type_of_the_contract(
+    emulator: EmulatorUnderTest, method: str, path: str, content: bytes, media_type: str
+) -> None:
+    headers = {"Content-Type": media_type}
+
+    emulator.told(method, path, content=content, headers=headers)
+
+
+@pytest.mark.parametrize(("method", "path", "content"), DOCUMENT_BODIES)
+@pytest.mark.parametrize(
+    "media_type", ["text/plain", "application/x-www-form-urlencoded", ""]
+)
+def test_a_document_of_another_media_type_is_refused(
+    emulator: EmulatorUnderTest, method: str, path: str, content: bytes, media_type: str
+) -> None:
+    headers = {"Content-Type": media_type}
+
+    answer = emulator.ask(method, path, content=content, headers=headers)
+
+    assert answer.outcome == (400, "invalid_request")
+    assert answer.json["detail"] == (
+        f'Content-Type: found "{media_type}"; '
+        "expected application/json or application/yaml"
+    )
+
+
+@pytest.mark.parametrize(("method", "path", "content"), DOCUMENT_BODIES)
+def test_a_document_needs_no_media_type(
+    emulator: EmulatorUnderTest, method: str, path: str, content: bytes
+) -> None:
+    emulator.told(method, path, content=content)

@@ -28,12 +28,12 @@ from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import Readings
-from image_workflow_emulator.http.answers import method_not_allowed, problem_answer
+from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
 from image_workflow_emulator.http.bodies import Body, ClientDisconnectedError
 from image_workflow_emulator.http.heads import Head
-from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
 from image_workflow_emulator.http.queries import read_query
 from image_workflow_emulator.http.stops import Stop
+from image_workflow_emulator.http.answers import method_not_allowed, problem_answer
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.library import ScenarioLibrary
@@ -150,10 +150,13 @@ class ControlCall:
 Handler: TypeAlias = Callable[[ControlCall], Any]
 """Returns (or promises) the answer: a value for JSON, None for no body, or a response of another kind."""
 JSON: Final = "application/json"
+YAML: Final = "application/yaml"
 STATE_FILE: Final = "application/zip"
 
 MAX_IMAGE_BYTES: Final = 70 * 1024 * 1024
 """The limit of an upload."""
+_MAX_VALUES: Final = 50_000
+"""Values in a body of JSON: more than twice those that a scenario may have."""
 
 
 _OWN_HEADERS: Final = {
@@ -266,6 +269,10 @@ class Control:
 
         async def finish(message: Message) -> None:
             if head.method == "HEAD" and "body" in message:
+                message["body"] = b""
+            if body.has_more and "body" in message and not message.get("more_body"):
+                await send({**message, "more_body": True})
+                await body.drain()
                 message["body"] = b""
             await send(message)
 
@@ -412,16 +419,32 @@ def schemas() -> Schemas:
 
 def _read_fields(action: Action, head: Head, content: bytes) -> Any:
     """Return the values of a body that is JSON by its schema. Raises Problem with all that is wrong."""
+    content_type = head.headers.get(b"content-type")
+    if YAML in action.body and content_type is not None:
+        _check_document_type(content_type.decode("latin-1"), action.body)
     if action.schema is None:
         return {}
     is_sent = content or action.needs_body
-    value = parse_json(content, head.headers.get(b"content-type")) if is_sent else {}
+    value = parse_json(content, content_type, _MAX_VALUES) if is_sent else {}
     violations = schemas().violations(
         action.schema, value, first_only=len(content) > LARGE_BODY_BYTES
     )
     if violations:
         raise Problem("invalid_request", listed(violations))
     return schemas().value(action.schema, value)
+
+
+def _check_document_type(content_type: str, media_types: Iterable[str]) -> None:
+    """Refuse a document of a media type that the contract does not name.
+
+    Raises:
+        Problem: invalid_request.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type not in media_types:
+        found = f"found {excerpt(content_type)}"
+        expected = f"expected {' or '.join(media_types)}"
+        raise Problem("invalid_request", f"Content-Type: {found}; {expected}")
 
 
 def _read_parameters(
