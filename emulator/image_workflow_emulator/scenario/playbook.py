@@ -97,97 +97,125 @@ class Playbook:
     """The instant and the index of each change that opens admission, in order."""
 
     def __post_init__(self) -> None:
-        timeline, rules = self.scenario.timeline, self.scenario.rules
+        # A state file may have counts of other rules, in another order.
         self.counts = {
-            rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules
+            rule.name: self.counts.get(rule.name, RuleCounts())
+            for rule in self.scenario.rules
         }
-        after = [
-            index
-            for index, timed in enumerate(timeline)
-            if isinstance(timed.when, After)
-        ]
-        self.awaited = {
-            index: self.awaited.get(index) or AwaitedChange() for index in after
-        }
-        self._openings = [
-            place
-            for place in self.scheduled()
-            if timeline[place[1]].change == AdmissionChange("open")
-        ]
+        awaited = self.awaited
+        self.awaited = {}
+        self._openings = []
+        for index, timed in enumerate(self.scenario.timeline):
+            if isinstance(timed.when, After):
+                self.awaited[index] = awaited.get(index, AwaitedChange())
+            elif timed.change == AdmissionChange("open"):
+                self._openings.append((self.began_at + timed.when, index))
 
     def decide(self, facts: Facts, now: int) -> Decision:
-        """Decide what happens to a request, or to work that is being admitted. Call it once for each: it counts."""
+        """Decide what happens to a request, or to work that is being admitted.
+
+        Call it once for each: it counts.
+        """
         if not facts.is_of(self.team):
             return NOTHING_HAPPENS
-        rules = self.scenario.rules
-        for rule in [
-            rule
-            for rule in rules
-            if rule.match.matches(facts) and self._is_due(rule, facts, now)
-        ]:
-            outcome = rule.outcome.within(facts.outputs)
+        for rule in self._count_matches(facts, now):
             decision = Decision(
                 rule.fault,
-                outcome,
+                rule.outcome.within(facts.outputs),
                 rule,
                 self._draw("fault", rule),
                 self.counts[rule.name],
             )
             if facts.kind != "work":
                 return decision
-            if outcome != WorkOutcome():
+            if decision.outcome != WorkOutcome():
                 decision.mark_fired()
                 return decision
         return NOTHING_HAPPENS
 
-    def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
-        """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
-        when, counts = rule.when, self.counts[rule.name]
-        number = counts.count(None if when.per is None else facts.subject(when.per))
-        draw = self._draw("rule", rule) if when.probability < 1 else 0.0
-        return when.holds(number, now - self.began_at, draw)
+    def _count_matches(self, facts: Facts, now: int) -> list[Rule]:
+        """Count a match of each rule that matches, and return the rules that are due."""
+        due = []
+        for rule in self.scenario.rules:
+            if not rule.match.matches(facts):
+                continue
+            number = self._count_match(rule, facts)
+            if self._is_due(rule, number, now):
+                due.append(rule)
+        return due
+
+    def _count_match(self, rule: Rule, facts: Facts) -> int:
+        """Count a match of a rule, and return its number, by which the rule is due."""
+        counts = self.counts[rule.name]
+        if rule.when.per is None:
+            return counts.count(None)
+        return counts.count(facts.subject(rule.when.per))
+
+    def _is_due(self, rule: Rule, number: int, now: int) -> bool:
+        """Tell whether a rule is due on its match of this number."""
+        draw = 0.0
+        if rule.when.probability < 1:
+            draw = self._draw("rule", rule)
+        return rule.when.holds(number, now - self.began_at, draw)
 
     def _draw(self, purpose: str, rule: Rule) -> float:
-        return (
-            self.seed.number(
-                f"scenario {purpose}", rule.name, self.counts[rule.name].matched
-            )
-            / _DRAW_RANGE
-        )
+        """Draw a number from 0 to 1, which depends only on the number of the match."""
+        matched = self.counts[rule.name].matched
+        drawn = self.seed.number(f"scenario {purpose}", rule.name, matched)
+        return drawn / _DRAW_RANGE
 
     def opens_at(self, index: int, now: int) -> int | None:
-        """Return the instant at which a change after this one of the timeline opens admission; None if none does."""
+        """Return when a change after this one of the timeline opens admission.
+
+        One at the same instant is after it if it is later in the timeline. None if no
+        change opens admission.
+        """
         later = bisect(self._openings, (now, index))
-        return self._openings[later][0] if later < len(self._openings) else None
+        if later == len(self._openings):
+            return None
+        opens_at, _ = self._openings[later]
+        return opens_at
 
     def scheduled(self) -> list[tuple[int, int]]:
-        """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""
-        timeline = enumerate(self.scenario.timeline)
+        """Return the instant and the index of each change that has a time.
+
+        The engine schedules these.
+        """
         return [
             (self.began_at + timed.when, index)
-            for index, timed in timeline
+            for index, timed in enumerate(self.scenario.timeline)
             if isinstance(timed.when, int)
         ]
 
     def answered(self, facts: Facts, now: int) -> list[int]:
-        """Count an answered request, and return the indexes of the changes to be made right after it."""
+        """Count an answered request.
+
+        Returns:
+            The indexes of the changes to be made right after it.
+        """
+        if not facts.is_of(self.team):
+            return []
         due = []
-        for index, awaited in self.awaited.items() if facts.is_of(self.team) else ():
+        for index, awaited in self.awaited.items():
             after = self.scenario.timeline[index].when
             assert isinstance(after, After)
-            if awaited.done_at is None and after.match.matches(facts):
-                awaited.matched += 1
-                if awaited.matched == after.nth:
-                    awaited.done_at = now
-                    due.append(index)
+            if awaited.done_at is not None or not after.match.matches(facts):
+                continue
+            awaited.matched += 1
+            if awaited.matched == after.nth:
+                awaited.done_at = now
+                due.append(index)
         return due
 
     def done_at(self, index: int, now: int) -> int | None:
-        """Return the instant at which a change of the timeline was made, None if it is to come."""
+        """Return when a change of the timeline was made; None if it is to come."""
         when = self.scenario.timeline[index].when
-        if isinstance(when, int):
-            return self.began_at + when if self.began_at + when <= now else None
-        return self.awaited[index].done_at
+        if isinstance(when, After):
+            return self.awaited[index].done_at
+        changes_at = self.began_at + when
+        if changes_at > now:
+            return None
+        return changes_at
 
     def rules_report(self) -> list[dict[str, Any]]:
         """Return how often each rule matched and fired, in the order of the file."""
