@@ -141,14 +141,14 @@ class Application(Starlette):
             Mount("/direct-uploads", service, name="direct-uploads"),
             Route(PREFIX, control, name="page"),
             Route(f"{PREFIX}/", BrowserRedirect("../_emulator", control, ids, "ctl")),
-            Mount(PREFIX, control, name="control"),
+            Route(f"{PREFIX}/{{path:path}}", control, name="control"),
             Route("/", BrowserRedirect("_emulator", service, ids, "req")),
             Route("/favicon.ico", BrowserRedirect(ICON, service, ids, "req")),
         ]
 
     def _create_control(self) -> ASGIApp:
-        from image_workflow_emulator.control.application import create_control
-        from image_workflow_emulator.control.dispatch import ControlPlane
+        from image_workflow_emulator.control.application import Control
+        from image_workflow_emulator.control.plane import ControlPlane
 
         plane = ControlPlane(
             self.sandboxes,
@@ -161,7 +161,7 @@ class Application(Starlette):
             self._stop,
             given=self._given,
         )
-        return create_control(plane)
+        return Control(plane)
 
     def _load_state(self, file: str) -> None:
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from image_workflow_emulator.control import journal
+from image_workflow_emulator.control import events
 from image_workflow_emulator.service.records import feed
 from tests.support.emulator_client import (
     FULL,
@@ -396,7 +396,7 @@ def test_a_stream_ends_when_it_is_left_and_with_the_emulator(
 def test_a_silent_stream_shows_life(
     emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "HEARTBEAT_SECONDS", 0.001)
+    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.001)
     stream = watch()
     stream._run(stream._until(lambda: stream.comments > 2))
     assert stream.events == []
@@ -405,7 +405,7 @@ def test_a_silent_stream_shows_life(
 def test_streams_are_limited(
     emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "MAX_STREAMS", 2)
+    monkeypatch.setattr(events, "MAX_STREAMS", 2)
     first, _ = watch(), watch()
     refused = emulator.ask("GET", "/events")
     assert (refused.outcome, refused.headers["retry-after"]) == (

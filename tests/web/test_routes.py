@@ -128,7 +128,7 @@ DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {
     "service.resources.uploads.accept": lambda emulator: emulator.send_bytes(
         emulator.open_upload(5), b"bytes"
     ),
-    "control.dispatch.ControlPlane.find_sandbox": lambda emulator: emulator.ask(
+    "control.plane.ControlPlane.find_sandbox": lambda emulator: emulator.ask(
         "GET", "/clock"
     ),
 }

@@ -380,7 +380,7 @@ class Observed:
         fates = (record.code, record.replay_of and "replayed", record.loss and "lost")
         answer = " ".join(filter(None, (str(record.status or "no answer"), *fates)))
         if (place, answer) not in self.answers:
-            from image_workflow_emulator.control.describing import remedy_of
+            from image_workflow_emulator.control.explaining import remedy_of
 
             first = {
                 "operation": place,
@@ -421,10 +421,8 @@ class Observed:
             self.checked.update(found.checked)
             self.not_checked = self.not_checked or found.not_checked
         if self._options.journal is not None:
-            from image_workflow_emulator.control.describing import (
-                Masks,
-                describe_request,
-            )
+            from image_workflow_emulator.control.describing import describe_request
+            from image_workflow_emulator.control.masks import Masks
 
             masks, journal = Masks(sandbox.credentials), sandbox.journal.requests
             self._entries += (

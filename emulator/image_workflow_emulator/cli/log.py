@@ -123,7 +123,7 @@ def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:
     """Return the members of the line in JSON."""
     remedy = None
     if record.code is not None:
-        from image_workflow_emulator.control.describing import remedy_of
+        from image_workflow_emulator.control.explaining import remedy_of
 
         remedy = remedy_of(record)
     operation = record.operation

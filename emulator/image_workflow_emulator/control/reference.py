@@ -1,12 +1,7 @@
-"""What the emulator hands out to be read: the page's files, the contract with its reference and schemas, the documents.
+"""The reference: the contract and its decisions as one page of HTML, each part as YAML
+at an address of its own.
 
-Owns what the page may do in a browser (its content security policy), and which addresses are files. The page's files,
-in `page/` beside this one, hold no data: what the page shows it asks for by the other requests of the control plane,
-with the control token where one is set.
-
-The reference is the contract and its decisions as one page of HTML, each part as YAML at an address of its own. A
-script adds to each form of `Try it` what a sandbox has, and sends it. The documentation is Markdown, for programs and
-people without a clone: each page, their index, and `llms.txt`.
+A script adds to each form of `Try it` what a sandbox has, and sends it.
 """
 
 import asyncio
@@ -15,191 +10,22 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from html import escape
-from pathlib import Path
-from posixpath import dirname, normpath
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from image_workflow_emulator import __version__
-from image_workflow_emulator.contract import (
-    BASE_PATH,
-    DOCUMENT,
-    Contract,
-    OperationContract,
-)
-from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
-from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.readings import chosen
-from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.world import described_readings
+from image_workflow_emulator.contract import Contract, OperationContract
+from image_workflow_emulator.control.endpoint import ControlCall
+from image_workflow_emulator.control.page_files import FOLDER, html_response
+from image_workflow_emulator.documents.shipped import shipped_document
 
-# The page -------------------------------------------------------------------------------------------------------------
-
-
-_FOLDER: Final = Path(__file__).with_name("page")
-_MEDIA_TYPES: Final = {
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-    ".txt": "text/plain",
-}
-_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_HEADERS: Final = {
-    "Content-Security-Policy": _POLICY,
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-}
-
-
-def show_page(call: ControlCall) -> Response:
-    """GET /_emulator."""
-    return _document(call, (_FOLDER / "index.html").read_text(encoding="utf-8"))
+Part = Mapping[str, Any]
 
 
 async def show_reference(call: ControlCall) -> Response:
     """GET /_emulator/reference: the contract, for people."""
-    return _document(call, await asyncio.to_thread(_reference, call.plane.contract))
+    return html_response(call, await asyncio.to_thread(_reference, call.plane.contract))
 
-
-def show_file(call: ControlCall) -> Response:
-    """GET /_emulator/page/{file}: one of the files that the page is made of. Raises Problem not_found."""
-    name = call.parameters["file"]
-    path = {file.name: file for file in _FOLDER.iterdir()}.get(name)
-    if path is None or path.suffix not in _MEDIA_TYPES:
-        raise Problem("not_found", f"{excerpt(name)}: the page has no such file")
-    return Response(
-        path.read_bytes(), media_type=_MEDIA_TYPES[path.suffix], headers=_HEADERS
-    )
-
-
-def _document(call: ControlCall, content: str) -> Response:
-    """Return a document, which says whether a token must be asked for before anything else is."""
-    if call.plane.settings.control_token is not None:
-        content = content.replace("<html ", "<html data-needs-token ", 1)
-    return Response(content, media_type="text/html", headers=_HEADERS)
-
-
-# The contract and its ledger ------------------------------------------------------------------------------------------
-
-
-_SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
-"""The list of servers in the contract's YAML."""
-
-
-def get_health(call: ControlCall) -> dict[str, Any]:
-    """GET /health: answered as soon as the service is ready."""
-    return {
-        "status": "ok",
-        "version": __version__,
-        "contract_version": call.plane.contract.version,
-    }
-
-
-def get_contract(call: ControlCall) -> dict[str, Any]:
-    """GET /contract and /contract.json; its server is the address that was asked."""
-    document = call.plane.contract.document
-    server = {
-        **document["servers"][0],
-        "url": call.head.origin + BASE_PATH,
-        "description": "This emulator",
-    }
-    return {**document, "servers": [server]}
-
-
-get_contract_as_json = get_contract
-
-
-def get_contract_as_yaml(call: ControlCall) -> Response:
-    """GET /contract.yaml: the document as it is shipped, but for its server."""
-    servers = f"servers:\n  - url: {call.head.origin}{BASE_PATH}\n    description: This emulator\n"
-    text = _SERVERS.sub(
-        lambda _: servers, shipped_path(DOCUMENT).read_text(encoding="utf-8"), count=1
-    )
-    return Response(text, media_type="application/yaml")
-
-
-def list_readings(call: ControlCall) -> dict[str, Any]:
-    """GET /readings: every reading, and whether this sandbox has it."""
-    names = chosen(call.sandbox.readings)
-    return {
-        "data": [
-            {**one, "chosen": f"{one['decision']}={one['id']}" in names}
-            for one in described_readings()
-        ]
-    }
-
-
-def get_scenario_schema(call: ControlCall) -> Response:
-    """GET /scenario.schema.json, and /world.schema.json."""
-    name = call.head.path.rpartition("/")[2]
-    return Response(
-        shipped_path(f"contract/{name}").read_bytes(),
-        media_type="application/schema+json",
-    )
-
-
-get_world_schema = get_scenario_schema
-
-
-# The documentation ----------------------------------------------------------------------------------------------------
-
-
-_SKILL: Final = "skills/image-workflow-emulator/SKILL.md"
-_IMAGE: Final = re.compile(r"!\[[^]]*\]\((?!\w+:)[^)]*\)\n*")
-_LINK: Final = re.compile(r"\[([^]]*)\]\((\.\./[^)#]*)([^)]*)\)")
-"""A link of a page that leads out of its folder: its text, file and anchor."""
-
-
-def get_page(call: ControlCall) -> Response:
-    """GET /docs/PATH.md: a page, or the skill for agents. Raises Problem not_found."""
-    name = call.parameters.get("path") or "README.md"
-    folder = shipped_path("docs")
-    pages = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.md")}
-    page = {**pages, "SKILL.md": shipped_path(_SKILL)}.get(name)
-    if page is None:
-        raise Problem(
-            "not_found",
-            f"{excerpt(name)}: there is no such page; GET {PREFIX}/docs/ lists them",
-        )
-    text = page.read_text(encoding="utf-8").replace(f"](../{_SKILL})", "](SKILL.md)")
-
-    def link(found: re.Match[str]) -> str:
-        """Keep a link to another page; name any other file of the repository."""
-        file = normpath(f"docs/{dirname(name)}/{found[2]}")
-        return found[0] if file.startswith("docs/") else f"{found[1]} (`{file}`)"
-
-    return Response(_LINK.sub(link, _IMAGE.sub("", text)), media_type="text/markdown")
-
-
-list_pages = get_page
-"""GET /docs: the index of the pages."""
-
-
-def get_llms_text(call: ControlCall) -> Response:
-    """GET /llms.txt: where a program begins to read, with the addresses of this emulator."""
-    text, here = (
-        shipped_path("llms.txt").read_text(encoding="utf-8"),
-        call.head.origin + PREFIX,
-    )
-    for file, address in (
-        ("docs/", "docs/"),
-        ("contract/openapi.yaml", "contract.yaml"),
-        (_SKILL, "docs/SKILL.md"),
-    ):
-        text = text.replace(f"]({file}", f"]({here}/{address}")
-    return Response(text, media_type="text/plain")
-
-
-# The reference --------------------------------------------------------------------------------------------------------
-
-
-Part = Mapping[str, Any]
 
 _CODE: Final = re.compile(r"`([^`]+)`")
 _NAME: Final = re.compile(r"(?:(?<=schemas/)|(?<=- ))\w+")
@@ -237,7 +63,7 @@ def _reference(contract: Contract) -> str:
             *(_part(name, one, contract, known) for name, one in parts.items()),
         ]
     contents = "".join(_chapter(title, parts) for title, parts in chapters.items())
-    frame = (_FOLDER / "reference.html").read_text(encoding="utf-8")
+    frame = (FOLDER / "reference.html").read_text(encoding="utf-8")
     return frame.format(
         contents=contents, version=escape(contract.version), reference="".join(body)
     )

@@ -1,0 +1,25 @@
+"""The pause of new writes: read, begun and ended by hand."""
+
+from typing import Any
+
+from image_workflow_emulator.control.endpoint import ControlCall
+from image_workflow_emulator.scenario.scenario import AdmissionChange
+from image_workflow_emulator.service.sandbox import scenarios
+
+
+def get_admission(call: ControlCall) -> dict[str, Any]:
+    """GET /admission: whether new writes are let in."""
+    pause = call.sandbox.pause
+    if not pause.paused:
+        return {"state": "open", "retry_after": None}
+    return {"state": "paused", "retry_after": pause.retry_after}
+
+
+def set_admission(call: ControlCall) -> dict[str, Any]:
+    """PUT /admission: as a timeline sets it: new writes get a 503 with `retry_after`,
+    or are let in again.
+    """
+    change = AdmissionChange(call.fields["state"], call.fields.get("retry_after"))
+    scenarios.change_admission(call.sandbox, change)
+    call.sandbox.feed.note("scenario", scenarios.EVERYONE)
+    return get_admission(call)

@@ -1,0 +1,142 @@
+"""Operations and Generations of all Teams, with the requests that admitted them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import structs
+
+from image_workflow_emulator.control.assets import AGE, picture_url
+from image_workflow_emulator.control.describing import describe_rule
+from image_workflow_emulator.control.endpoint import ControlCall
+from image_workflow_emulator.control.teams import describe_owner
+from image_workflow_emulator.domain.resources import (
+    Generation,
+    Operation,
+    Output,
+    PlannedOutput,
+    WorkError,
+)
+from image_workflow_emulator.kernel.timestamps import (
+    format_timestamp,
+    timestamp_or_none,
+)
+from image_workflow_emulator.service.records.record import RequestRecord
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+
+
+def list_work(call: ControlCall) -> dict[str, Any]:
+    """GET /work: newest first."""
+    sandbox = call.sandbox
+    all_work: list[Operation | Generation] = [
+        *sandbox.store.operations.items.values(),
+        *sandbox.store.generations.items.values(),
+    ]
+    newest = sorted(all_work, key=AGE, reverse=True)[: call.query["limit"]]
+    admissions: dict[str, RequestRecord] = {}
+    for record in sandbox.journal.requests:
+        if record.work_id:
+            admissions[record.work_id] = record
+    described = [
+        _describe_work(sandbox, work, admissions.get(work.id)) for work in newest
+    ]
+    return {"data": described}
+
+
+def _describe_work(
+    sandbox: Sandbox, work: Operation | Generation, admission: RequestRecord | None
+) -> dict[str, Any]:
+    """Return a piece of work as JSON; `admission` is the request that admitted it."""
+    sequence = None
+    rule = None
+    if admission is not None:
+        sequence = admission.sequence
+        if admission.work_rule is not None:
+            rule = describe_rule(admission.work_rule)
+    described = {
+        "object": "operation" if isinstance(work, Operation) else "generation",
+        "team": describe_owner(sandbox, work.team_id),
+        "credits": {"reserved": work.reserved_credits, "charged": work.charged_credits},
+        "request": sequence,
+        "rule": rule,
+        "body": work.request,
+        "names": _names_in(sandbox, work.request),
+        "id": work.id,
+        "status": work.status,
+        "created_at": format_timestamp(work.created_at),
+        "started_at": timestamp_or_none(work.started_at),
+        "finished_at": timestamp_or_none(work.finished_at),
+    }
+    if isinstance(work, Operation):
+        return {**described, **_describe_operation(sandbox, work)}
+    return {**described, **_describe_generation(sandbox, work)}
+
+
+def _describe_operation(sandbox: Sandbox, operation: Operation) -> dict[str, Any]:
+    ingredients = sandbox.store.ingredients[operation.ingredient_kind].items
+    ingredient = ingredients.get(operation.result_id or "")
+    picture_keys = [] if ingredient is None else ingredient.picture_keys
+    return {
+        "type": operation.type,
+        "error": _describe_error(operation.error),
+        "result_id": operation.result_id,
+        "starts_at": format_timestamp(operation.outcome.starts_at),
+        "finishes_at": timestamp_or_none(operation.outcome.finishes_at),
+        "pictures": [picture_url(sandbox, key) for key in picture_keys],
+    }
+
+
+def _describe_generation(sandbox: Sandbox, generation: Generation) -> dict[str, Any]:
+    outputs = zip(generation.outputs, generation.plan, strict=True)
+    return {
+        "workflow": generation.workflow,
+        "starts_at": format_timestamp(generation.starts_at),
+        "outputs": [
+            _describe_output(sandbox, slot, output, planned)
+            for slot, (output, planned) in enumerate(outputs, start=1)
+        ],
+    }
+
+
+def _describe_output(
+    sandbox: Sandbox, slot: int, output: Output, planned: PlannedOutput
+) -> dict[str, Any]:
+    return {
+        "slot": slot,
+        "url": picture_url(sandbox, output.asset_id),
+        "status": output.status,
+        "asset_id": output.asset_id,
+        "error": _describe_error(output.error),
+        "finishes_at": timestamp_or_none(planned.finishes_at),
+    }
+
+
+def _describe_error(error: WorkError | None) -> dict[str, Any] | None:
+    return None if error is None else structs.asdict(error)
+
+
+def _names_in(sandbox: Sandbox, value: Any) -> dict[str, str]:
+    """Return the names of the Products and ingredients whose ids are in a value, by id;
+    deleted ones are left out.
+    """
+    if isinstance(value, str):
+        name = _name_of(sandbox, value)
+        return {} if name is None else {value: name}
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    names: dict[str, str] = {}
+    if isinstance(value, list | tuple):
+        for part in value:
+            names.update(_names_in(sandbox, part))
+    return names
+
+
+def _name_of(sandbox: Sandbox, identifier: str) -> str | None:
+    """Return the name of a Product or an ingredient; None if there is none."""
+    product = sandbox.store.products.items.get(identifier)
+    if product is not None:
+        return product.name
+    for ingredients in sandbox.store.ingredients.values():
+        ingredient = ingredients.items.get(identifier)
+        if ingredient is not None:
+            return ingredient.name
+    return None
