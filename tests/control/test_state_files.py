@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
 from image_workflow_emulator.service.state.archive import STATE, VERSION
 from tests.support.emulator_client import (
     FULL,
@@ -164,6 +165,20 @@ def of_photograph(**changes: Any) -> Callable[[Parts], object]:
     )
 
 
+def of_picture_of_an_asset(**changes: Any) -> Callable[[Parts], object]:
+    """Return a change of the picture of the first Asset, from which work is made."""
+    return lambda parts: next(
+        row for row in parts["pictures"] if row["key"] == parts["assets"][0]["id"]
+    ).update(changes)
+
+
+def of_event(kind: str, index: int, value: object) -> Callable[[Parts], object]:
+    """Return a change of what the first event of a kind has at an index."""
+    return lambda parts: setitem(
+        next(row for row in parts["events"] if row[1] == kind), index, value
+    )
+
+
 CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a field too few": (
         lambda parts: parts["head"]["state"].pop("seed"),
@@ -216,6 +231,38 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "an event of work that is gone": (
         put([[0, "operation_started", "op_x", 0]], "events"),
         "KeyError: 'op_x'",
+    ),
+    "an event to come of work that is gone": (
+        put([[LATEST_INSTANT, "operation_started", "op_x", 0]], "events"),
+        "KeyError: 'op_x'",
+    ),
+    "an event to come of a slot that is gone": (
+        of_event("output_finished", 3, 9),
+        "IndexError",
+    ),
+    "an event to come of a state that is past": (
+        of_event("operation_finished", 1, "operation_started"),
+        "KeyError: ('processing', 'started')",
+    ),
+    "a credential of a Team that is gone": (
+        of("credentials", 0, "credential", team_id="team_x"),
+        'the Team "team_x" is missing',
+    ),
+    "an Asset of a Team that is gone": (
+        of("assets", 0, team_id="team_x"),
+        'the Team "team_x" is missing',
+    ),
+    "a scenario of a Team that is gone": (
+        of("playbooks", 0, team="team_x"),
+        'a playbook: the Team "team_x" is missing',
+    ),
+    "a picture that is held too seldom": (
+        of_picture_of_an_asset(holds=0),
+        "its picture is missing",
+    ),
+    "an Asset without a picture": (
+        lambda parts: parts["assets"][0].update(id="ast_x"),
+        "ast_x: its picture is missing",
     ),
     "an answer that is no status": (put(99, "records", 0, 1, 2), "`$[1][2]`"),
 }

@@ -4,6 +4,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import IO, Annotated, Any, Final, cast
@@ -13,11 +14,13 @@ from msgspec import Meta
 from msgspec.json import Decoder, Encoder
 
 from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state import tables
+from image_workflow_emulator.service.state.references import check_references
 
 VERSION: Final = 11
 FORMAT: Final = b"image-workflow-emulator state %d" % VERSION
@@ -131,32 +134,17 @@ def load(
     Raises:
         StateError: the file is not a state file, is of another version, was changed, or does not fit together.
     """
-    memory, decoders = (
-        MemoryBudget(limit_bytes),
-        {name: Decoder(kind) for name, kind in tables.TABLES.items()},
-    )
     try:
         if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
             raise ValueError(f"it has more than {MAX_MEMBERS} members")
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check(archive)
-            with _open(archive, STATE, MAX_STATE_BYTES) as file:
-                lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
-                head = msgspec.json.decode(next(lines, b""), type=tables.Head)
-                loading = tables.Loading(
-                    head,
-                    identifier,
-                    memory,
-                    contract,
-                    partial(_picture, archive, memory),
-                )
-                for line in lines:
-                    if is_stopping():
-                        raise StateError("the emulator is stopping")
-                    name, row = _ROW.decode(line)
-                    loading.add(name, decoders[name].decode(row))
-        loading.sandbox.images.free_unheld()
-        engine.enter(loading.sandbox)
+            reading = _Reading(archive, identifier, limit_bytes, contract, is_stopping)
+            sandbox = reading.sandbox()
+            check_references(sandbox)
+            if len(sandbox.timeline):
+                _rehearse(reading.sandbox())
+        engine.enter(sandbox)
     except StateError:
         raise
     except Exception as error:  # damaged zip files raise many kinds, and so do lines that somebody wrote by hand
@@ -164,7 +152,51 @@ def load(
         raise StateError(
             f"the file is not a state file, or is damaged: {what}"
         ) from error
-    return loading.sandbox
+    return sandbox
+
+
+def _rehearse(copy: Sandbox) -> None:
+    """Let all time pass in a copy of a sandbox.
+
+    An event that does not fit what it happens to would otherwise be met by every later request. Raises what goes
+    wrong.
+    """
+    engine.settle(copy, LATEST_INSTANT)
+    check_references(copy)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A state file that is being read."""
+
+    archive: zipfile.ZipFile
+    identifier: str
+    limit_bytes: int
+    contract: Contract
+    is_stopping: Callable[[], bool]
+
+    def sandbox(self) -> Sandbox:
+        """Make a sandbox of the file, as it was when it was saved.
+
+        Raises:
+            StateError: its parts do not belong together, or the emulator stops.
+        """
+        memory = MemoryBudget(self.limit_bytes)
+        picture_of = partial(_picture, self.archive, memory)
+        decoders = {name: Decoder(row_type) for name, row_type in tables.TABLES.items()}
+        with _open(self.archive, STATE, MAX_STATE_BYTES) as file:
+            lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
+            head = msgspec.json.decode(next(lines, b""), type=tables.Head)
+            loading = tables.Loading(
+                head, self.identifier, memory, self.contract, picture_of
+            )
+            for line in lines:
+                if self.is_stopping():
+                    raise StateError("the emulator is stopping")
+                name, row = _ROW.decode(line)
+                loading.add(name, decoders[name].decode(row))
+        loading.sandbox.images.free_unheld()
+        return loading.sandbox
 
 
 def _check(archive: zipfile.ZipFile) -> None:
