@@ -54,3 +54,12 @@ def test_the_schemas_of_files_are_served_as_they_are_shipped(
 
     assert answer.headers["content-type"] == "application/schema+json"
     assert answer.json == shipped_document(f"contract/{kind}.schema.json")
+
+
+def test_the_folder_of_the_documentation_is_its_index(
+    emulator: EmulatorUnderTest,
+) -> None:
+    answer = emulator.ask("GET", "/docs/")
+
+    assert answer.status == 200
+    assert answer.body == emulator.ask("GET", "/docs").body

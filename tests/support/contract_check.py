@@ -130,7 +130,7 @@ class ContractChecker:
         return found
 
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
-        path = re.sub("^(/docs)/.+", r"\1/page", path)  # the name of a page has folders
+        path = re.sub("^(/docs)/.*", r"\1/page", path)  # the name of a page has folders
         return next(
             (item for pattern, item in self._paths if pattern.fullmatch(path)), None
         )
