@@ -33,7 +33,7 @@ BATCH: Final = 100
 PAUSE_SECONDS: Final = 0.05
 """The pause between two batches."""
 FULL_PAUSE_SECONDS: Final = 3 * PAUSE_SECONDS
-"""The pause after a full batch: the service goes first in a burst."""
+"""The pause after a full batch."""
 MAX_STREAMS: Final = 64
 """Limit of the streams of all sandboxes together, so that unread ones cost little
 memory."""
@@ -101,9 +101,10 @@ async def _events(
     """
     woken = asyncio.Event()
     feed.listeners.add(woken.set)
+    is_stopping = False
     try:
         yield b"retry: 1000\n" + _event_id(number)
-        while not feed.is_closed:
+        while not (feed.is_closed or is_stopping):
             sandbox = plane.sandboxes.by_id[sandbox_id]
             engine.enter(sandbox)  # apply what fell due since the last visit
             woken.clear()
@@ -115,18 +116,22 @@ async def _events(
             if changes:
                 number = changes[-1][0]
                 yield _render(sandbox, changes) or _event_id(number)
-                is_full = len(changes) == BATCH
-                pause = asyncio.sleep(FULL_PAUSE_SECONDS if is_full else PAUSE_SECONDS)
+                pause = asyncio.sleep(_pause_seconds(changes))
                 is_stopping = await plane.stop.cut_short(pause)
             else:
                 patience_seconds = _patience_seconds(sandbox)
                 is_stopping = await plane.stop.cut_short(woken.wait(), patience_seconds)
                 if not woken.is_set():
                     yield _HEARTBEAT
-            if is_stopping:
-                return
     finally:
         feed.listeners.discard(woken.set)
+
+
+def _pause_seconds(changes: list[tuple[int, Change]]) -> float:
+    """Return the pause after some changes: in a burst, the service goes first."""
+    if len(changes) == BATCH:
+        return FULL_PAUSE_SECONDS
+    return PAUSE_SECONDS
 
 
 def _gap_after(feed: Feed, number: int) -> Gap | None:
