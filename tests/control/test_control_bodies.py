@@ -60,6 +60,7 @@ REFUSED: list[tuple[str, str, Any, str]] = [
     ("DELETE", "/sandboxes/default", {}, "body"),
     ("GET", "/teams?name=Demo", None, "expected none"),
     ("GET", "/conduct?ended=soon", None, "expected true or false"),
+    ("GET", "/sandboxes?after=nobody", None, 'after: found "nobody"; expected the id of a sandbox'),
     ("GET", "/requests?limit=0", None, "limit"),
     ("GET", "/scenario?teams=Demo", None, "expected one of: team"),
     ("GET", "/scenario?team=Demo&team=Demo", None, "more than once"),

@@ -14,116 +14,160 @@ WORLD = {
 }
 
 
+def listed(emulator: EmulatorUnderTest, query: str = "") -> list[str]:
+    return [one["id"] for one in emulator.told("GET", f"/sandboxes{query}")["data"]]
+
+
+def make_sandboxes(emulator: EmulatorUnderTest, *ids: str) -> None:
+    for identifier in ids:
+        emulator.told("POST", "/sandboxes", {"id": identifier})
+
+
+# New ones ----------------------------------------------------------------------------
+
+
 @pytest.mark.emulator(public_url="https://emulator.example/base")
-def test_a_new_sandbox_tells_its_public_address_keys_and_clock(
+def test_a_new_sandbox_tells_the_variables_for_its_clients(
     emulator: EmulatorUnderTest,
 ) -> None:
     answer = emulator.ask("POST", "/sandboxes", {"id": "mine"})
-    assert (answer.status, answer.headers["location"]) == (
-        201,
-        "/_emulator/sandboxes/mine",
-    )
-    sandbox = answer.json
-    assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock", "readings"}
-    assert sandbox["env"] == {
+
+    assert answer.status == 201
+    assert answer.headers["location"] == "/_emulator/sandboxes/mine"
+    assert answer.json["base_url"] == "https://emulator.example/base/v1"
+    assert answer.json["env"] == {
         "IMAGE_WORKFLOW_BASE_URL": "https://emulator.example/base/v1",
         "IMAGE_WORKFLOW_API_KEY": "iwe_demo_full_mine",
         "EMULATOR_URL": "https://emulator.example/base",
         "EMULATOR_SANDBOX": "mine",
     }
-    assert (sandbox["id"], sandbox["base_url"]) == (
-        "mine",
-        "https://emulator.example/base/v1",
-    )
-    assert sandbox["teams"] == emulator.told("GET", "/teams", sandbox="mine")["data"]
-    assert (
-        sandbox["clock"].items()
-        <= emulator.told("GET", "/clock", sandbox="mine").items()
-    )
-    assert sandbox == emulator.told("GET", "/sandboxes/mine")
-    assert (
-        emulator.get("/team", sandbox["teams"][0]["credentials"][0]["key"]).json["name"]
-        == "Demo"
-    )
 
 
-def test_sandboxes_without_an_id_are_numbered_past_those_that_are_or_were_there(
-    emulator: EmulatorUnderTest,
-) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "sandbox-2"})
-    bodies: list[Any] = [None, {}, {}]
-    made = [emulator.told("POST", "/sandboxes", body)["id"] for body in bodies]
-    assert made == ["sandbox-1", "sandbox-3", "sandbox-4"]
-    listed = emulator.told("GET", "/sandboxes")["data"]  # in the order of their making
-    assert [sandbox["id"] for sandbox in listed] == ["default", "sandbox-2", *made]
-    emulator.ask("DELETE", "/sandboxes/sandbox-4")
-    assert emulator.told("POST", "/sandboxes", {})["id"] == "sandbox-5"
-
-
-@pytest.mark.emulator(
-    clock="x60",
-    start="2026-05-01T00:00:00.000Z",
-    seed=3,
-    rate_limits=False,
-    world="teams: {One: {credentials: [{key: k}]}}",
-)
-def test_what_a_creation_does_not_say_is_as_the_process_has_it(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_a_new_sandbox_is_shown_as_it_is_read(emulator: EmulatorUnderTest) -> None:
     sandbox = emulator.told("POST", "/sandboxes", {"id": "mine"})
-    assert (sandbox["clock"]["mode"], sandbox["clock"]["rate"]) == ("real", 60)
-    assert sandbox["clock"]["now"].startswith("2026-05-01T00:0")
-    assert [team["name"] for team in sandbox["teams"]] == [
-        "Demo",
-        "Other",
-        "Lapsed",
-        "Broke",
-        "One",
-    ]
-    assert sandbox["teams"][-1]["id"] == emulator.team("One")["id"]
-    assert {emulator.get("/team", "k_mine").status for _ in range(130)} == {200}
+
+    clock = emulator.told("GET", "/clock", sandbox="mine")
+    assert list(sandbox) == ["id", "base_url", "env", "teams", "clock", "readings"]
+    assert sandbox["id"] == "mine"
+    assert sandbox["teams"] == emulator.told("GET", "/teams", sandbox="mine")["data"]
+    assert sandbox["clock"].items() <= clock.items()
+    assert sandbox == emulator.told("GET", "/sandboxes/mine")
+
+
+def test_a_key_of_a_new_sandbox_is_accepted(emulator: EmulatorUnderTest) -> None:
+    sandbox = emulator.told("POST", "/sandboxes", {"id": "mine"})
+
+    team = emulator.get("/team", sandbox["teams"][0]["credentials"][0]["key"])
+
+    assert team.json["name"] == "Demo"
+
+
+@pytest.mark.parametrize("body", [None, {}])
+def test_sandboxes_without_an_id_are_numbered_past_those_that_are_there(
+    emulator: EmulatorUnderTest, body: Any
+) -> None:
+    make_sandboxes(emulator, "sandbox-2")
+
+    made = [emulator.told("POST", "/sandboxes", body)["id"] for _ in range(2)]
+
+    assert made == ["sandbox-1", "sandbox-3"]
+
+
+def test_the_number_of_a_deleted_sandbox_is_not_used_again(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.told("POST", "/sandboxes", {})
+    emulator.told("DELETE", "/sandboxes/sandbox-1")
+
+    sandbox = emulator.told("POST", "/sandboxes", {})
+
+    assert sandbox["id"] == "sandbox-2"
+
+
+@pytest.mark.emulator(clock="x60", start="2026-05-01T00:00:00.000Z")
+def test_a_clock_is_as_the_process_has_it_unless_a_creation_says_otherwise(
+    emulator: EmulatorUnderTest,
+) -> None:
+    clock = emulator.told("POST", "/sandboxes", {"id": "mine"})["clock"]
+
+    assert clock["mode"] == "real"
+    assert clock["rate"] == 60
+    assert clock["now"].startswith("2026-05-01T00:0")
+
+
+@pytest.mark.emulator(seed=3, world="teams: {One: {credentials: [{key: k}]}}")
+def test_world_and_seed_are_those_of_the_process_unless_a_creation_says_otherwise(
+    emulator: EmulatorUnderTest,
+) -> None:
+    teams = emulator.told("POST", "/sandboxes", {"id": "mine"})["teams"]
+
+    names = [team["name"] for team in teams]
+    assert names == ["Demo", "Other", "Lapsed", "Broke", "One"]
+    assert teams[-1]["id"] == emulator.team("One")["id"]
+
+
+@pytest.mark.emulator(rate_limits=False)
+def test_rates_are_limited_as_in_the_process_unless_a_creation_says_otherwise(
+    emulator: EmulatorUnderTest,
+) -> None:
+    make_sandboxes(emulator, "mine")
+
+    statuses = {emulator.get("/team", "iwe_demo_full_mine").status for _ in range(130)}
+
+    assert statuses == {200}
 
 
 @pytest.mark.parametrize(
-    ("body", "clock"),
+    ("body", "now", "mode", "rate"),
     [
-        ({"clock": "auto"}, (START, "auto", 1)),
-        ({"clock": {"mode": "manual"}}, (START, "manual", 1)),
+        ({"clock": "auto"}, START, "auto", 1),
+        ({"clock": {"mode": "manual"}}, START, "manual", 1),
         (
             {
                 "clock": {"mode": "real", "rate": 0.001},
                 "start": "2026-02-01T00:00:00.000Z",
             },
-            ("2026-02-01T00:00:00.000Z", "real", 0.001),
+            "2026-02-01T00:00:00.000Z",
+            "real",
+            0.001,
         ),
         (
             {"start": "2030-01-01T00:00:00.000Z"},
-            ("2030-01-01T00:00:00.000Z", "manual", 1),
+            "2030-01-01T00:00:00.000Z",
+            "manual",
+            1,
         ),
     ],
     ids=str,
 )
 def test_a_clock_is_as_its_creation_says(
-    emulator: EmulatorUnderTest, body: Any, clock: tuple[str, str, float]
+    emulator: EmulatorUnderTest, body: Any, now: str, mode: str, rate: float
 ) -> None:
-    found = emulator.told("POST", "/sandboxes", body)["clock"]
-    assert (found["now"], found["mode"], found["rate"]) == clock
+    clock = emulator.told("POST", "/sandboxes", body)["clock"]
+
+    assert clock["now"] == now
+    assert clock["mode"] == mode
+    assert clock["rate"] == rate
 
 
-def test_a_sandboxs_world_seed_and_limits_are_as_its_creation_says(
-    emulator: EmulatorUnderTest,
-) -> None:
-    body = {"id": "mine", "world": WORLD, "seed": 8, "rate_limits": False}
-    sandbox = emulator.told("POST", "/sandboxes", body)
-    (*_, team) = sandbox["teams"]
-    assert (team["name"], team["credits"], team["credentials"][0]["key"]) == (
-        "Own",
-        3,
-        "own_mine",
-    )
-    assert team["id"] != emulator.team("Demo")["id"]
+def test_a_world_and_a_seed_are_as_a_creation_says(emulator: EmulatorUnderTest) -> None:
+    body = {"id": "mine", "world": WORLD, "seed": 8}
+
+    teams = emulator.told("POST", "/sandboxes", body)["teams"]
+
+    assert teams[-1]["name"] == "Own"
+    assert teams[-1]["credits"] == 3
+    assert teams[-1]["credentials"][0]["key"] == "own_mine"
+    assert teams[-1]["id"] != emulator.team("Demo")["id"]
     assert emulator.items("/poses", "own_mine") == []
-    assert {emulator.get("/team", "own_mine").status for _ in range(130)} == {200}
+
+
+def test_rates_are_limited_as_a_creation_says(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "mine", "rate_limits": False})
+
+    statuses = {emulator.get("/team", "iwe_demo_full_mine").status for _ in range(130)}
+
+    assert statuses == {200}
 
 
 THIEF = {"teams": {"T": {"credentials": [{"key": "iwe_demo"}]}}}
@@ -131,72 +175,188 @@ THIEF = {"teams": {"T": {"credentials": [{"key": "iwe_demo"}]}}}
 
 
 @pytest.mark.parametrize(
-    ("status", "complaint", "method", "path", "body"),
+    ("body", "complaint"),
     [
-        (409, "default", "POST", "/sandboxes", {"id": "default"}),
-        (409, "mine", "POST", "/sandboxes", {"id": "mine"}),
-        (
-            409,
-            "'iwe_demo_full' belongs to another sandbox",
-            "POST",
-            "/sandboxes",
-            {"id": "full", "world": THIEF},
-        ),
-        (400, "default", "DELETE", "/sandboxes/default", None),
+        ({"id": "default"}, "'default' exists already"),
+        ({"id": "mine"}, "'mine' exists already"),
+        ({"id": "full", "world": THIEF}, "'iwe_demo_full' belongs to another sandbox"),
     ],
 )
-def test_a_taken_id_or_key_is_refused_and_the_default_sandbox_stays(
-    emulator: EmulatorUnderTest,
-    status: int,
-    complaint: str,
-    method: str,
-    path: str,
-    body: Any,
+def test_a_taken_id_or_key_is_refused(
+    emulator: EmulatorUnderTest, body: Any, complaint: str
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
-    refused = emulator.refusal(method, path, body)
-    assert (status, "invalid_request", True) == (*refused[:2], complaint in refused[2])
+    make_sandboxes(emulator, "mine")
+
+    answer = emulator.ask("POST", "/sandboxes", body)
+
+    assert answer.outcome == (409, "invalid_request")
+    assert complaint in answer.json["detail"]
+    assert listed(emulator) == ["default", "mine"]
     assert emulator.get("/team").json["name"] == "Demo"
-    assert emulator.ask("GET", "/sandboxes/full").status == 404
 
 
-def test_there_is_a_limit_to_sandboxes(
+def test_the_number_of_sandboxes_is_limited(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandboxes, "MAX_SANDBOXES", 2)
-    assert emulator.ask("POST", "/sandboxes").status == 201
-    refused = emulator.refusal("POST", "/sandboxes")
-    assert (409, "invalid_request", True) == (
-        *refused[:2],
-        "delete one first" in refused[2],
-    )
+    make_sandboxes(emulator, "mine")
+
+    answer = emulator.ask("POST", "/sandboxes")
+
+    assert answer.outcome == (409, "invalid_request")
+    assert "delete one first" in answer.json["detail"]
+
+
+# The list ----------------------------------------------------------------------------
+
+
+def test_sandboxes_are_listed_in_the_order_of_their_making(
+    emulator: EmulatorUnderTest,
+) -> None:
+    make_sandboxes(emulator, "b", "a")
+
+    assert listed(emulator) == ["default", "b", "a"]
+
+
+def test_a_list_has_as_many_sandboxes_as_it_is_asked_for(
+    emulator: EmulatorUnderTest,
+) -> None:
+    make_sandboxes(emulator, "b", "a")
+
+    answer = emulator.told("GET", "/sandboxes?limit=2")
+
+    assert [sandbox["id"] for sandbox in answer["data"]] == ["default", "b"]
+    assert answer["total"] == 3
+
+
+def test_a_list_has_a_hundred_sandboxes_unless_it_is_asked_for_more(
+    emulator: EmulatorUnderTest,
+) -> None:
+    for _ in range(100):
+        emulator.told("POST", "/sandboxes", {"world": WORLD})
+
+    assert len(listed(emulator)) == 100
+    assert len(listed(emulator, "?limit=1000")) == 101
+
+
+def test_a_list_continues_behind_a_sandbox(emulator: EmulatorUnderTest) -> None:
+    make_sandboxes(emulator, "b", "a")
+
+    assert listed(emulator, "?after=default&limit=1") == ["b"]
+    assert listed(emulator, "?after=b") == ["a"]
+    assert listed(emulator, "?after=a") == []
+
+
+# Deletion ----------------------------------------------------------------------------
+
+
+def test_the_default_sandbox_cannot_be_deleted(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.ask("DELETE", "/sandboxes/default")
+
+    assert answer.outcome == (400, "invalid_request")
+    assert "the default sandbox always exists" in answer.json["detail"]
+    assert emulator.get("/team").status == 200
 
 
 def test_a_sandbox_deleted_while_a_body_comes_is_not_found(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    make_sandboxes(emulator, "mine")
     slow = control_call("PUT", "/clock", sandbox="mine", headers=JSON)
     slow.pieces = [b'{"mode"', b":", b'"auto"}']
+
     answers = emulator.together(slow, control_call("DELETE", "/sandboxes/mine"))
+
     assert [answer.status for answer in answers] == [404, 204]
+
+
+def test_keys_and_links_of_a_deleted_sandbox_lead_nowhere(
+    emulator: EmulatorUnderTest,
+) -> None:
+    make_sandboxes(emulator, "aside")
+    emulator.photograph("iwe_demo_full_aside")
+    (asset,) = emulator.items("/assets", "iwe_demo_full_aside")
+
+    emulator.told("DELETE", "/sandboxes/aside")
+
+    team = emulator.get("/team", "iwe_demo_full_aside")
+    assert team.outcome == (401, "authentication_required")
+    assert emulator.fetch(asset["url"]).status == 404
 
 
 def test_what_happens_in_a_sandbox_changes_no_byte_of_another(
     emulator: EmulatorUnderTest,
 ) -> None:
-    key = emulator.told("POST", "/sandboxes", {"id": "aside"})["env"][
-        "IMAGE_WORKFLOW_API_KEY"
-    ]
-    emulator.photograph(key)
+    make_sandboxes(emulator, "aside")
+    emulator.photograph("iwe_demo_full_aside")
     aside = emulator.ask("GET", "/state", sandbox="aside").body
     something_of_everything(emulator)
-    emulator.photograph()
-    assert aside == emulator.ask("GET", "/state", sandbox="aside").body
     own = emulator.ask("GET", "/state").body
-    (asset,) = emulator.items("/assets", key)
+    assert emulator.ask("GET", "/state", sandbox="aside").body == aside
+
     emulator.told("POST", "/clock/advance", {"seconds": 60}, sandbox="aside")
-    emulator.told("DELETE", "", sandbox="aside")
-    assert own == emulator.ask("GET", "/state").body
-    assert 404 == emulator.fetch(asset["url"]).status
-    assert (401, "authentication_required") == emulator.get("/team", key).outcome
+    emulator.told("DELETE", "/sandboxes/aside")
+
+    assert emulator.ask("GET", "/state").body == own
+
+
+# A state that cannot be settled ------------------------------------------------------
+
+
+@pytest.fixture
+def broken(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
+    """An emulator with a sandbox `bad`, in which work that is gone falls due."""
+    make_sandboxes(emulator, "bad", "good")
+    sandbox = emulator.application.sandboxes.by_id["bad"]
+    for _ in range(10):  # each look at the sandbox takes one
+        sandbox.timeline.schedule(sandbox.clock.now(), "operation_started", "op_gone")
+    return emulator
+
+
+def test_a_sandbox_that_cannot_be_settled_hides_no_other(
+    broken: EmulatorUnderTest,
+) -> None:
+    sandboxes = broken.told("GET", "/sandboxes")["data"]
+
+    assert [sandbox["id"] for sandbox in sandboxes] == ["default", "bad", "good"]
+    assert sandboxes[1]["teams"] == []
+    assert sandboxes[2]["teams"] != []
+
+
+def test_the_process_answers_whatever_the_state_of_the_default_sandbox_is(
+    emulator: EmulatorUnderTest,
+) -> None:
+    sandbox = emulator.application.sandboxes.default
+    sandbox.timeline.schedule(sandbox.clock.now(), "operation_started", "op_gone")
+
+    for path in ("/health", "/contract", "/docs", ""):
+        assert emulator.ask("GET", path).status == 200
+
+
+def test_a_sandbox_that_cannot_be_settled_can_be_reset(
+    broken: EmulatorUnderTest,
+) -> None:
+    answer = broken.ask("POST", "/reset", sandbox="bad")
+
+    assert answer.status == 200
+    assert broken.get("/team", "iwe_demo_full_bad").status == 200
+
+
+def test_a_sandbox_that_cannot_be_settled_can_be_deleted(
+    broken: EmulatorUnderTest,
+) -> None:
+    answer = broken.ask("DELETE", "/sandboxes/bad")
+
+    assert answer.status == 204
+    assert listed(broken) == ["default", "good"]
+
+
+def test_a_state_can_be_loaded_in_place_of_one_that_cannot_be_settled(
+    broken: EmulatorUnderTest,
+) -> None:
+    file = broken.ask("GET", "/state").body
+
+    answer = broken.ask("PUT", "/state", sandbox="bad", content=file)
+
+    assert answer.status == 200
+    assert broken.get("/team", "iwe_demo_full_bad").status == 200

@@ -301,7 +301,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "sandboxes": Command(
         "list, create or delete sandboxes", _NONE, "cli.remote", "emulator", "list"
     ),
-    "sandboxes list": Command("list sandboxes (the default)", _TABLE, "GET sandboxes"),
+    "sandboxes list": Command(
+        "list sandboxes (the default)", _TABLE, "GET sandboxes?limit=1000"
+    ),
     "sandboxes create": Command(
         "create a sandbox", _NEW_SANDBOX, "cli.remote", settings=_SERVERS
     ),

@@ -22,6 +22,7 @@ from image_workflow_emulator.control.endpoint import (
 )
 from image_workflow_emulator.control.given import give
 from image_workflow_emulator.control.plane import ControlPlane
+from image_workflow_emulator.control.reading import invalid_value
 from image_workflow_emulator.control.scenario_reading import read_scenario
 from image_workflow_emulator.control.scenarios import (
     reset_with_scenarios,
@@ -71,16 +72,29 @@ def _unused_id(plane: ControlPlane) -> str:
 
 
 async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
-    """GET /sandboxes: described some at a time, between which other requests are
-    served.
+    """GET /sandboxes: in the order of their making.
+
+    Raises:
+        Problem: invalid_request for an `after` that is no sandbox.
     """
     by_id = call.plane.sandboxes.by_id
-    # One may be deleted meanwhile.
-    existing = (by_id[identifier] for identifier in list(by_id) if identifier in by_id)
+    ids = list(by_id)
+    selected = _ids_after(ids, call.query["after"])[: call.query["limit"]]
+    # One may be deleted meanwhile: others are served between two slices.
+    existing = (by_id[identifier] for identifier in selected if identifier in by_id)
     described = await in_slices(
         existing, lambda sandbox: _describe_in_list(call, sandbox)
     )
-    return {"data": described}
+    return {"data": described, "total": len(ids)}
+
+
+def _ids_after(ids: list[str], after: str | None) -> list[str]:
+    """Return the ids behind one of them, all for None. Raises Problem."""
+    if after is None:
+        return ids
+    if after not in ids:
+        raise invalid_value("after", after, "the id of a sandbox")
+    return ids[ids.index(after) + 1 :]
 
 
 def get_sandbox(call: ControlCall) -> dict[str, Any]:

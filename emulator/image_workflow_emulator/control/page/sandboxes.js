@@ -57,7 +57,7 @@ export function create(panel) {
   }
 
   async function refresh() {
-    sandboxes = (await ask("GET", "/sandboxes")).data;
+    sandboxes = (await ask("GET", "/sandboxes?limit=1000")).data;
     draw();
   }
 
