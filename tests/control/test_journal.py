@@ -1,4 +1,7 @@
-"""The journal over the control plane: what an entry has and hides, how entries are found, counted and dropped."""
+"""The journal over the control plane.
+
+What an entry has and hides, how entries are found, counted and dropped.
+"""
 
 import pytest
 
@@ -29,68 +32,104 @@ def newest(emulator: EmulatorUnderTest) -> Json:
     return entries(emulator, "limit=1")[0]
 
 
+# Entries -----------------------------------------------------------------------------
+
+
 def test_an_entry_tells_of_the_request_and_its_answer(
     emulator: EmulatorUnderTest,
 ) -> None:
     answer = emulator.post(
         "/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"}
     )
-    entry, team = newest(emulator), emulator.team()
-    key = {"id": team["credentials"][0]["id"], "name": "Full", "key": "iwe_de…"}
-    assert list(entry.items()) == list(
-        {
-            "sequence": 1,
-            "at": START,
-            "arrived_at": entry["arrived_at"],
-            "method": "POST",
-            "path": "/v1/uploads",
-            "query": "",
-            "operation": "createUpload",
-            "bytes": None,
-            "content_type": "application/json",
-            "emulator_fault": None,
-            "user_agent": "shop/1.0",
-            "credential": {**key, "team": {"id": team["id"], "name": "Demo"}},
-            "idempotency_key": "one",
-            "status": 201,
-            "code": None,
-            "request_id": answer.headers["request-id"],
-            "replayed": False,
-            "lost": False,
-            "abandoned": False,
-            "committed": True,
-            "work": None,
-            "connection": None,
-            "last_arrival": 1,
-            "timed": True,
-            "rule": None,
-            "duration_ms": entry["duration_ms"],
-            "request_body": UPLOAD,
-            "response_headers": answer.headers,
-            "response_body": answer.json,
-            "note": None,
-        }.items()
-    )
+
+    entry = newest(emulator)
+    team = emulator.team()
+    assert entry == {
+        "sequence": 1,
+        "at": START,
+        "arrived_at": entry["arrived_at"],
+        "method": "POST",
+        "path": "/v1/uploads",
+        "query": "",
+        "operation": "createUpload",
+        "bytes": None,
+        "content_type": "application/json",
+        "emulator_fault": None,
+        "user_agent": "shop/1.0",
+        "credential": {
+            "id": team["credentials"][0]["id"],
+            "name": "Full",
+            "key": "iwe_de…",
+            "team": {"id": team["id"], "name": "Demo"},
+        },
+        "idempotency_key": "one",
+        "status": 201,
+        "code": None,
+        "request_id": answer.headers["request-id"],
+        "replayed": False,
+        "lost": False,
+        "abandoned": False,
+        "committed": True,
+        "work": None,
+        "connection": None,
+        "last_arrival": 1,
+        "timed": True,
+        "rule": None,
+        "duration_ms": entry["duration_ms"],
+        "request_body": UPLOAD,
+        "response_headers": answer.headers,
+        "response_body": answer.json,
+        "note": None,
+    }
+
+
+def test_an_entry_has_the_time_of_the_host(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team")
+
+    entry = newest(emulator)
     assert entry["duration_ms"] > 0
     assert parse_timestamp(entry["arrived_at"]) > parse_timestamp(START)
 
 
-def test_each_sandbox_has_a_journal_and_unknown_keys_are_in_that_of_the_default(
+def test_an_entry_tells_the_query_the_fault_and_the_work_of_a_request(
     emulator: EmulatorUnderTest,
 ) -> None:
+    work = emulator.photograph()
+    emulator.get("/assets?limit=7", headers={"Emulator-Fault": "internal_error"})
+
+    read, admitted = entries(emulator, "limit=2")
+    assert admitted["work"] == work.id
+    assert read["query"] == "limit=7"
+    assert read["emulator_fault"] == "internal_error"
+    assert read["code"] == "internal_error"
+
+
+def test_each_sandbox_has_a_journal_of_its_own(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "aside"})
+
     emulator.get("/team", key=f"{FULL}_aside")
-    assert ["getTeam"] == [
-        entry["operation"] for entry in entries(emulator, sandbox="aside")
-    ]
+
+    (entry,) = entries(emulator, sandbox="aside")
+    assert entry["operation"] == "getTeam"
+    assert entries(emulator) == []
+
+
+def test_a_request_with_an_unknown_key_is_in_the_journal_of_the_default_sandbox(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.get("/team", key="nobody")
-    assert [(None, 401)] == [
-        (entry["credential"], entry["status"]) for entry in entries(emulator)
-    ]
-    emulator.post(
-        "/uploads", UPLOAD, key=READ_ONLY, idempotency_key="k\xa0"
-    )  # refused before its key is looked at
-    assert "k\u00c2\xa0" == newest(emulator)["idempotency_key"]
+
+    (entry,) = entries(emulator)
+    assert entry["credential"] is None
+    assert entry["status"] == 401
+
+
+def test_an_idempotency_key_is_shown_though_it_was_never_looked_at(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.post("/uploads", UPLOAD, key=READ_ONLY, idempotency_key="k\xa0")
+
+    assert newest(emulator)["idempotency_key"] == "k\u00c2\xa0"
 
 
 @pytest.mark.parametrize("path", ["/team", "/", "/favicon.ico"])
@@ -98,123 +137,170 @@ def test_a_path_below_no_surface_is_in_the_journal(
     emulator: EmulatorUnderTest, path: str
 ) -> None:
     emulator.get(f"http://emulator.test{path}")
+
     entry = newest(emulator)
-    assert (path, None, 404) == (entry["path"], entry["operation"], entry["status"])
-    assert "Demo" == entry["credential"]["team"]["name"]
+    assert entry["path"] == path
+    assert entry["operation"] is None
+    assert entry["status"] == 404
+    assert entry["credential"]["team"]["name"] == "Demo"
 
 
-def test_a_request_without_an_answer_has_no_status_and_its_time_all_the_same(
+def test_a_request_that_never_was_whole_has_a_time_and_no_status(
     emulator: EmulatorUnderTest,
 ) -> None:
     emulator.leave(Call("POST", "/uploads", UPLOAD))
-    assert (
-        "the client went away before its request was whole" == newest(emulator)["note"]
-    )
+
+    entry = newest(emulator)
+    assert entry["note"] == "the client went away before its request was whole"
+    assert entry["status"] is None
+    assert entry["response_body"] is None
+    assert entry["duration_ms"] is not None
+
+
+def test_a_request_whose_answer_was_lost_has_a_time_and_no_status(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.rule({"operation": "createUpload"}, {"network": "reset"})
+
     with pytest.raises(ConnectionResetError):
         emulator.post("/uploads", UPLOAD)
-    for entry in entries(emulator):
-        assert (None, None) == (entry["status"], entry["response_body"])
-        assert entry["duration_ms"] is not None
+
+    entry = newest(emulator)
+    assert entry["lost"]
+    assert entry["status"] is None
+    assert entry["response_body"] is None
+    assert entry["duration_ms"] is not None
 
 
-def test_bytes_are_told_by_their_number_and_the_way_they_went(
+# Bodies ------------------------------------------------------------------------------
+
+
+def test_the_bytes_of_an_upload_are_told_by_their_number(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.upload(picture())
+
+    _, upload, _ = entries(emulator)
+    body = f"the request's body of {len(picture())} bytes is not shown"
+    assert upload["bytes"] == "upload"
+    assert upload["operation"] is None
+    assert upload["status"] == 200
+    assert upload["request_body"] is None
+    assert upload["response_body"].keys() == {"upload_token"}
+    assert upload["note"] == f"direct upload; {body}"
+
+
+def test_the_bytes_of_a_picture_are_told_by_their_number(
     emulator: EmulatorUnderTest,
 ) -> None:
     asset = emulator.upload(picture())
-    size = len(emulator.fetch(asset["url"]).body)
-    download, completed, upload, opened = entries(emulator)
-    assert ["download", None, "upload", None] == [
-        one["bytes"] for one in (download, completed, upload, opened)
-    ]
-    assert (None, 200, None) == (
-        upload["operation"],
-        upload["status"],
-        upload["request_body"],
-    )
-    assert upload["response_body"].keys() == {"upload_token"}
-    assert (
-        f"direct upload; the request's body of {len(picture())} bytes is not shown"
-        == upload["note"]
-    )
-    assert (None, 200, None) == (
-        download["operation"],
-        download["status"],
-        download["response_body"],
-    )
-    assert (
-        f"file of a picture; the response's body of {size} bytes is not shown"
-        == download["note"]
-    )
+
+    file = emulator.fetch(asset["url"])
+
+    download = newest(emulator)
+    body = f"the response's body of {len(file.body)} bytes is not shown"
+    assert download["bytes"] == "download"
+    assert download["operation"] is None
+    assert download["status"] == 200
+    assert download["response_body"] is None
+    assert download["note"] == f"file of a picture; {body}"
 
 
 def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
-    size = len(emulator.photograph(custom_directions="x" * 65_536).body)
+    answer = emulator.photograph(custom_directions="x" * 65_536)
+
     entry = newest(emulator)
-    assert (202, None, None) == (
-        entry["status"],
-        entry["request_body"],
-        entry["response_body"],
-    )
-    assert f"the response's body of {size} bytes is not shown" in entry["note"]
+    size = f"{len(answer.body)} bytes"
+    assert entry["status"] == 202
+    assert entry["request_body"] is None
+    assert entry["response_body"] is None
+    assert f"the response's body of {size} is not shown" in entry["note"]
 
 
 @pytest.mark.parametrize(
-    ("content", "shown", "size"),
+    ("content", "text", "size"),
     [(b"{bad", "{bad", "4 bytes"), (b"\xff", None, "1 byte")],
 )
 def test_a_body_of_text_is_shown(
-    emulator: EmulatorUnderTest, content: bytes, shown: str | None, size: str
+    emulator: EmulatorUnderTest, content: bytes, text: str | None, size: str
 ) -> None:
     emulator.post("/uploads", content=content, headers=JSON)
+
     entry = newest(emulator)
-    assert (shown, f"the request's body of {size} is not JSON") == (
-        entry["request_body"],
-        entry["note"],
-    )
+    assert entry["request_body"] == text
+    assert entry["note"] == f"the request's body of {size} is not JSON"
 
 
-def test_no_key_is_ever_shown_whole(emulator: EmulatorUnderTest) -> None:
-    emulator.use(
-        {
-            "scenario": "keys",
-            "world": {"teams": {"Demo": {"credentials": [{"key": "abc"}]}}},
-        }
-    )
+# Keys --------------------------------------------------------------------------------
+
+
+def test_at_most_half_of_a_key_is_shown(emulator: EmulatorUnderTest) -> None:
+    credentials = [{"key": "abc"}]
+    world = {"teams": {"Demo": {"credentials": credentials}}}
+    emulator.use({"scenario": "keys", "world": world})
+
     emulator.get("/team", key="abc")
-    assert "a…" == newest(emulator)["credential"]["key"]
-    emulator.post(
-        "/uploads", {"content_type": FULL, "size_bytes": OTHER}, idempotency_key=FULL
-    )
+
+    assert newest(emulator)["credential"]["key"] == "a…"
+
+
+def test_no_key_is_shown_whole_wherever_a_client_put_it(
+    emulator: EmulatorUnderTest,
+) -> None:
+    body = {"content_type": FULL, "size_bytes": OTHER}
+    emulator.post("/uploads", body, idempotency_key=FULL)
     for _ in range(3):  # which is a finding
         emulator.get(f"/assets/{FULL}", headers={"User-Agent": FULL})
     emulator.get("/team")
-    sequences = [entry["sequence"] for entry in entries(emulator)]
-    shown = [
-        emulator.ask("GET", f"/requests/{sequence}").body for sequence in sequences
+
+    paths = [
+        "/requests",
+        "/conduct",
+        *(f"/requests/{number}" for number in range(1, 6)),
     ]
-    shown += [emulator.ask("GET", path).body for path in ("/requests", "/conduct")]
-    assert b'"findings":[]' not in shown[-1]
-    assert len(shown) == 8
-    assert b'"key":"iwe_de\xe2\x80\xa6"' in shown[0]
-    assert not [
-        body for body in shown if FULL.encode() in body or OTHER.encode() in body
-    ]
+    for path in paths:
+        shown = emulator.ask("GET", path).body
+
+        assert b"iwe_de\xe2\x80\xa6" in shown
+        assert FULL.encode() not in shown
+        assert OTHER.encode() not in shown
 
 
-def test_a_replay_has_the_request_id_of_the_first_answer_which_finds_the_newest(
+# Finding one -------------------------------------------------------------------------
+
+
+def test_a_replay_has_the_request_id_of_the_first_answer(
     emulator: EmulatorUnderTest,
 ) -> None:
-    answers = [
-        emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(3)
-    ]
-    (request_id,) = {answer.headers["request-id"] for answer in answers}
-    found = [
-        emulator.told("GET", f"/requests/{number}") for number in (1, 2, 3, request_id)
-    ]
-    assert [
-        (entry["sequence"], entry["replayed"], entry["request_id"]) for entry in found
-    ] == [(number, number > 1, request_id) for number in (1, 2, 3, 3)]
+    first, second = (
+        emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(2)
+    )
+
+    replay, original = entries(emulator)
+    assert second.headers["request-id"] == first.headers["request-id"]
+    assert original["request_id"] == first.headers["request-id"]
+    assert replay["request_id"] == first.headers["request-id"]
+    assert not original["replayed"]
+    assert replay["replayed"]
+
+
+def test_a_request_id_finds_the_newest_replay(emulator: EmulatorUnderTest) -> None:
+    for _ in range(3):
+        answer = emulator.post("/uploads", UPLOAD, idempotency_key="one")
+
+    entry = emulator.told("GET", f"/requests/{answer.headers['request-id']}")
+
+    assert entry["sequence"] == 3
+
+
+@pytest.mark.parametrize("sequence", [1, 2])
+def test_a_sequence_number_finds_its_entry(
+    emulator: EmulatorUnderTest, sequence: int
+) -> None:
+    for _ in range(2):
+        emulator.post("/uploads", UPLOAD, idempotency_key="one")
+
+    assert emulator.told("GET", f"/requests/{sequence}")["sequence"] == sequence
 
 
 def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> None:
@@ -223,9 +309,10 @@ def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> 
         emulator.post(
             "/generations/product-photography", body, BROKE, idempotency_key="one"
         )
-    assert [True, False] == [
-        entry["replayed"] for entry in entries(emulator, "code=insufficient_credits")
-    ]
+
+    refused = entries(emulator, "code=insufficient_credits")
+
+    assert [entry["replayed"] for entry in refused] == [True, False]
 
 
 @pytest.mark.parametrize("identifier", ["req_none", "7", "0", "9" * 40, "-1", "%00"])
@@ -233,7 +320,13 @@ def test_an_entry_that_does_not_exist_is_404(
     emulator: EmulatorUnderTest, identifier: str
 ) -> None:
     emulator.get("/team")
-    assert (404, "not_found") == emulator.refusal("GET", f"/requests/{identifier}")[:2]
+
+    answer = emulator.ask("GET", f"/requests/{identifier}")
+
+    assert answer.outcome == (404, "not_found")
+
+
+# Filters -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -249,81 +342,114 @@ def filled(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
 
 
 @pytest.mark.parametrize(
-    ("expected", "query"),
+    ("query", "selected", "total"),
     [
-        ([7, 6, 5, 4, 3, 2, 1], ""),
-        ([7, 4, 1], "operation=getTeam"),
-        ([5], "operation=none"),
-        ([3, 2], "status=201"),
-        ([7, 3, 2, 1], "status=2xx"),
-        ([6, 5, 4], "status=4xx"),
-        ([], "status=5xx"),
-        ([6], "code=invalid_input"),
-        ([7, 3, 2, 1], "code=none"),
-        ([7, 3], "team=Other"),
-        ([3, 2], "idempotency_key=one"),
-        ([7, 6], "since=5"),
-        ([3, 2], "before=4&limit=2"),
-        ([3, 2], "since=1&before=4"),
-        ([3], "operation=createUpload&team=Other&status=201&since=2&limit=1000"),
-        ([], "status=none"),
+        ("", [7, 6, 5, 4, 3, 2, 1], 7),
+        ("limit=1", [7], 7),
+        ("operation=getTeam", [7, 4, 1], 3),
+        ("operation=getTeam&limit=1", [7], 3),
+        ("operation=none", [5], 1),
+        ("status=201", [3, 2], 2),
+        ("status=2xx", [7, 3, 2, 1], 4),
+        ("status=4xx", [6, 5, 4], 3),
+        ("status=5xx", [], 0),
+        ("status=none", [], 0),
+        ("code=invalid_input", [6], 1),
+        ("code=none", [7, 3, 2, 1], 4),
+        ("team=Other", [7, 3], 2),
+        ("idempotency_key=one", [3, 2], 2),
+        ("since=5", [7, 6], 2),
+        ("since=7", [], 0),
+        ("before=4&limit=2", [3, 2], 3),
+        ("before=1", [], 0),
+        ("since=1&before=4", [3, 2], 2),
+        ("since=4&before=4", [], 0),
+        (
+            "operation=createUpload&team=Other&status=201&since=2&limit=1000",
+            [3],
+            1,
+        ),
     ],
 )
-def test_a_filter_selects_entries(
-    filled: EmulatorUnderTest, expected: list[int], query: str
+def test_a_query_selects_entries_and_counts_them_beyond_its_limit(
+    filled: EmulatorUnderTest, query: str, selected: list[int], total: int
 ) -> None:
-    assert expected == [entry["sequence"] for entry in entries(filled, query)]
+    answer = filled.told("GET", f"/requests?{query}")
+
+    assert [entry["sequence"] for entry in answer["data"]] == selected
+    assert answer["total"] == total
 
 
 @pytest.mark.parametrize(
     "query",
     [
-        *(
-            "operation=getTeams",
-            "operation=",
-            "status=99",
-            "status=six",
-            "status=6xx",
-            "status=",
-            "code=teapot",
-        ),
-        *(
-            "before=-1",
-            "since=-1",
-            "since=1.5",
-            "since=1&since=2",
-            "limit=0",
-            "limit=1001",
-        ),
-        *("limit=%D9%A1", "wait_ms=5", "page=2"),
+        "operation=getTeams",
+        "operation=",
+        "status=99",
+        "status=six",
+        "status=6xx",
+        "status=",
+        "code=teapot",
+        "before=-1",
+        "since=-1",
+        "since=1.5",
+        "since=1&since=2",
+        "limit=0",
+        "limit=1001",
+        "limit=%D9%A1",
+        "wait_ms=5",
+        "page=2",
     ],
 )
 def test_a_filter_that_nothing_could_meet_is_refused(
     emulator: EmulatorUnderTest, query: str
 ) -> None:
-    status, code, detail = emulator.refusal("GET", f"/requests?{query}")
-    assert (400, "invalid_request", query.partition("=")[0]) == (
-        status,
-        code,
-        detail.partition(":")[0].strip('"'),
-    )
+    answer = emulator.ask("GET", f"/requests?{query}")
+
+    parameter = query.partition("=")[0]
+    assert answer.outcome == (400, "invalid_request")
+    assert answer.json["detail"].partition(":")[0].strip('"') == parameter
 
 
-def test_entries_are_counted_beyond_the_limit_and_numbered_on_after_clearing(
+# The whole ---------------------------------------------------------------------------
+
+
+def test_a_list_tells_the_number_of_the_last_request(filled: EmulatorUnderTest) -> None:
+    answer = filled.told("GET", "/requests?limit=1")
+
+    assert answer["last_sequence"] == 7
+    assert answer["dropped"] == 0
+
+
+@pytest.mark.emulator(journal_requests=3)
+def test_what_a_full_journal_dropped_is_told_and_not_counted(
     filled: EmulatorUnderTest,
 ) -> None:
-    told = filled.told("GET", "/requests?limit=1")
-    assert (1, 7, 7, 0) == (
-        len(told["data"]),
-        told["total"],
-        told["last_sequence"],
-        told["dropped"],
-    )
-    assert 204 == filled.ask("DELETE", "/requests").status
-    empty = filled.told("GET", "/requests")
-    assert ([], 7, 0) == (empty["data"], empty["last_sequence"], empty["total"])
+    answer = filled.told("GET", "/requests")
+
+    assert [entry["sequence"] for entry in answer["data"]] == [7, 6, 5]
+    assert answer["total"] == 3
+    assert answer["dropped"] == 4
+
+
+def test_a_cleared_journal_is_empty(filled: EmulatorUnderTest) -> None:
+    status = filled.ask("DELETE", "/requests").status
+
+    answer = filled.told("GET", "/requests")
+    assert status == 204
+    assert answer["data"] == []
+    assert answer["total"] == 0
+    assert answer["last_sequence"] == 7
+
+
+def test_numbers_go_on_after_clearing(filled: EmulatorUnderTest) -> None:
+    filled.ask("DELETE", "/requests")
+
     filled.get("/team")
-    assert 8 == newest(filled)["sequence"]
+
+    answer = filled.told("GET", "/requests")
+    assert [entry["sequence"] for entry in answer["data"]] == [8]
+    assert answer["total"] == 1
 
 
 def test_a_long_list_counts_as_known_what_it_shows_though_more_comes_meanwhile(
@@ -331,11 +457,11 @@ def test_a_long_list_counts_as_known_what_it_shows_though_more_comes_meanwhile(
 ) -> None:
     for _ in range(60):
         emulator.get("/team")
+
     listed, later = emulator.together(
         control_call("GET", "/requests?limit=1000"), Call("GET", "/team")
     )
-    assert (200, 60, 60) == (
-        later.status,
-        listed.json["last_sequence"],
-        listed.json["data"][0]["sequence"],
-    )
+
+    assert later.status == 200
+    assert listed.json["last_sequence"] == 60
+    assert listed.json["data"][0]["sequence"] == 60
