@@ -12,14 +12,20 @@ def get_admission(call: ControlCall) -> dict[str, Any]:
     pause = call.sandbox.pause
     if not pause.paused:
         return {"state": "open", "retry_after": None}
-    return {"state": "paused", "retry_after": pause.retry_after}
+    return {
+        "state": "paused",
+        "retry_after": pause.retry_after,
+    }
 
 
 def set_admission(call: ControlCall) -> dict[str, Any]:
     """PUT /admission: as a timeline sets it: new writes get a 503 with `retry_after`,
     or are let in again.
     """
-    change = AdmissionChange(call.fields["state"], call.fields.get("retry_after"))
+    change = AdmissionChange(
+        admission=call.fields["state"],
+        retry_after=call.fields.get("retry_after"),
+    )
     scenarios.change_admission(call.sandbox, change)
     call.sandbox.feed.note("scenario", scenarios.EVERYONE)
     return get_admission(call)

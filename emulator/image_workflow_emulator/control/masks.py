@@ -25,13 +25,20 @@ class Masks:
 
     def of_text(self, text: str) -> str:
         """Return a text without whole keys."""
-        return self._in_text.sub(lambda match: mask_key(match[0]), text)
+
+        def masked(match: re.Match[str]) -> str:
+            return mask_key(match[0])
+
+        return self._in_text.sub(masked, text)
 
     def of_bytes(self, data: bytes) -> bytes:
         """Return JSON without whole keys."""
-        return self._in_bytes.sub(
-            lambda match: mask_key(match[0].decode()).encode(), data
-        )
+
+        def masked(match: re.Match[bytes]) -> bytes:
+            key = match[0].decode()
+            return mask_key(key).encode()
+
+        return self._in_bytes.sub(masked, data)
 
 
 def mask_key(key: str) -> str:

@@ -75,8 +75,11 @@ def _is_open(path: str) -> bool:
 
 
 def _check_token(sent: str | None, token: str) -> None:
-    if sent is not None and hmac.compare_digest(sent.encode("latin-1"), token.encode()):
-        return
-    found = "another" if sent else "none"
+    found = "none"
+    if sent:
+        sent_bytes = sent.encode("latin-1")
+        if hmac.compare_digest(sent_bytes, token.encode()):
+            return
+        found = "another"
     detail = f"Authorization: found {found}; expected `Bearer` and the control token"
     raise Problem("authentication_required", detail, check=Check.CREDENTIAL)

@@ -19,7 +19,7 @@ async def refuse(request: Request, error: Exception) -> Response:
     request_id: str = request.state.request_id
     problem = _problem_of(request, error)
     answer = problem_answer(problem, request_id, problem.retry_after)
-    response = Response(answer.body, answer.status)
+    response = Response(content=answer.body, status_code=answer.status)
     response.raw_headers = list(answer.headers)
     return response
 

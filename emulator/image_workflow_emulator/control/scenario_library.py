@@ -12,7 +12,7 @@ from image_workflow_emulator.control.endpoint import ControlCall, in_slices
 from image_workflow_emulator.control.scenario_reading import read_scenario_file
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.resources import Generation
+from image_workflow_emulator.domain.resources import Operation
 from image_workflow_emulator.scenario.scenario import Facts, Rule
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
@@ -52,9 +52,13 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
         Problem: invalid_scenario, with line and column.
     """
     scenario = await read_scenario_file(call, scenarios.EVERYONE)
-    most_tried = min(MAX_SEARCHED, MAX_TRIALS // max(1, len(scenario.rules)))
-    newest = islice(call.sandbox.journal.newest_first(), most_tried)
-    recent = [_recent_request(call.sandbox, record) for record in newest]
+    number_of_rules = max(1, len(scenario.rules))
+    most_tried = min(MAX_SEARCHED, MAX_TRIALS // number_of_rules)
+    newest_first = call.sandbox.journal.newest_first()
+    recent = [
+        _recent_request(call.sandbox, record)
+        for record in islice(newest_first, most_tried)
+    ]
     rules = await in_slices(scenario.rules, lambda rule: _describe_rule(rule, recent))
     return {"scenario": scenario.name, "rules": rules}
 
@@ -72,8 +76,12 @@ def _describe_rule(rule: Rule, recent: Sequence[_RecentRequest]) -> dict[str, An
     """Return a rule with the newest requests that it matches, whatever its `when`
     says.
     """
-    matching = list(islice(_matching(rule, recent), MAX_NAMED))
-    return {"name": rule.name, "line": rule.line, "requests": matching}
+    newest_matching = islice(_matching(rule, recent), MAX_NAMED)
+    return {
+        "name": rule.name,
+        "line": rule.line,
+        "requests": list(newest_matching),
+    }
 
 
 def _matching(rule: Rule, recent: Sequence[_RecentRequest]) -> Iterator[int]:
@@ -87,9 +95,14 @@ def _matching(rule: Rule, recent: Sequence[_RecentRequest]) -> Iterator[int]:
 
 
 def _recent_request(sandbox: Sandbox, record: RequestRecord) -> _RecentRequest:
-    identifier = _resource_id(sandbox, record.path)
-    request = scenarios.request_facts(sandbox, record, identifier, record.request_body)
-    return _RecentRequest(record.sequence, request, _work_facts(sandbox, record))
+    resource_id = _resource_id(sandbox, record.path)
+    return _RecentRequest(
+        sequence=record.sequence,
+        request=scenarios.request_facts(
+            sandbox, record, resource_id, record.request_body
+        ),
+        work=_work_facts(sandbox, record),
+    )
 
 
 def _resource_id(sandbox: Sandbox, path: str) -> str:
@@ -105,8 +118,12 @@ def _work_facts(sandbox: Sandbox, record: RequestRecord) -> Facts | None:
     team = record.team
     if team is None or record.operation is None or work is None:
         return None
-    if isinstance(work, Generation):
-        return Facts(
-            "work", work.workflow, team.id, team.name, outputs=len(work.outputs)
-        )
-    return Facts("work", work.type, team.id, team.name, outputs=1)
+    name = work.type if isinstance(work, Operation) else work.workflow
+    outputs = 1 if isinstance(work, Operation) else len(work.outputs)
+    return Facts(
+        kind="work",
+        name=name,
+        team_id=team.id,
+        team_name=team.name,
+        outputs=outputs,
+    )

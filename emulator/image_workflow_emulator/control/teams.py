@@ -37,36 +37,42 @@ def create_team(call: ControlCall) -> dict[str, Any]:
     """POST /teams: defaults are those of a Team in a world file; with one full and one
     read_only credential.
     """
+    sandbox = call.sandbox
     name = call.fields["name"]
-    if call.sandbox.find_accounts(name):  # both would answer to the same word
+    if sandbox.find_accounts(name):  # both would answer to the same word
         expected = (
             "the name of no other Team: PATCH /_emulator/teams/{team} changes that one"
         )
         detail = f"/name: found {excerpt(name)}; expected {expected}"
         raise Problem("invalid_request", detail, status=409)
-    account = call.sandbox.add_team(read_team(name, call.fields), call.now)
+    described = read_team(name, call.fields)
+    account = sandbox.add_team(described, call.now)
     for profile in _ENDS_OF_KEYS:
-        key = _free_key(call, account.team.name, profile)
-        _add_credential(call, account, WorldCredential(key, profile=profile))
-    return describe_team(call.sandbox, account)
+        key = _free_key(call, name, profile)
+        credential = WorldCredential(key, profile=profile)
+        _add_credential(call, account, credential)
+    return describe_team(sandbox, account)
 
 
 def change_team(call: ControlCall) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below
     what is in use is fine.
     """
-    account = find_account(call.sandbox, call.parameters["team"])
+    sandbox = call.sandbox
+    account = find_account(sandbox, call.parameters["team"])
     change = read_team(account.team.name, call.fields)
-    scenarios.change_team(call.sandbox, account, change)
-    return describe_team(call.sandbox, account)
+    scenarios.change_team(sandbox, account, change)
+    return describe_team(sandbox, account)
 
 
 def create_credential(call: ControlCall) -> dict[str, Any]:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
-    key = _free_key(call, account.team.name, call.fields["profile"])
+    team_name = account.team.name
+    key = _free_key(call, team_name, call.fields["profile"])
     described = WorldCredential(key, **call.fields)
-    return _describe_credential(_add_credential(call, account, described))
+    credential = _add_credential(call, account, described)
+    return _describe_credential(credential)
 
 
 def change_credential(call: ControlCall) -> dict[str, Any]:
@@ -118,8 +124,9 @@ def _free_key(call: ControlCall, team_name: str, profile: Profile) -> str:
     the same keys.
     """
     find_caller = call.plane.sandboxes.find_caller
+    key_of = call.sandbox.key_of
     keys = _numbered_keys(team_name, profile)
-    return next(key for key in keys if find_caller(call.sandbox.key_of(key)) is None)
+    return next(key for key in keys if find_caller(key_of(key)) is None)
 
 
 def _numbered_keys(team_name: str, profile: Profile) -> Iterator[str]:
