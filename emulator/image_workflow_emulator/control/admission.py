@@ -1,13 +1,12 @@
 """The pause of new writes: read, begun and ended by hand."""
 
-from typing import Any
-
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.scenario.scenario import AdmissionChange
 from image_workflow_emulator.service.sandbox import scenarios
 
 
-def get_admission(call: ControlCall) -> dict[str, Any]:
+def get_admission(call: ControlCall) -> JsonObject:
     """GET /admission: whether new writes are let in."""
     pause = call.sandbox.pause
     if not pause.paused:
@@ -18,7 +17,7 @@ def get_admission(call: ControlCall) -> dict[str, Any]:
     }
 
 
-def set_admission(call: ControlCall) -> dict[str, Any]:
+def set_admission(call: ControlCall) -> JsonObject:
     """PUT /admission: as a timeline sets it: new writes get a 503 with `retry_after`,
     or are let in again.
     """

@@ -1,15 +1,16 @@
 """Assets and pictures of all Teams, for the page and for people."""
 
+from collections.abc import Iterable
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from starlette.responses import Response
 
-from image_workflow_emulator.control import PREFIX
+from image_workflow_emulator.control import PREFIX, JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.domain.problems import Check, Problem
-from image_workflow_emulator.domain.resources import Asset
+from image_workflow_emulator.domain.resources import Asset, Generation, Operation
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.resources.products import add_asset
@@ -23,18 +24,26 @@ _CONTENT_TYPES: Final = (
     "image/avif",
 )
 """What POST /assets takes."""
-AGE: Final = attrgetter("created_at", "id")
-"""What lists are sorted by."""
+_AGE: Final = attrgetter("created_at", "id")
+
+Resource = TypeVar("Resource", bound=Asset | Operation | Generation)
 
 
-def list_all_assets(call: ControlCall) -> dict[str, Any]:
+def list_all_assets(call: ControlCall) -> JsonObject:
     """GET /assets: of all Teams, newest first."""
-    assets = call.sandbox.store.assets.items.values()
-    newest = sorted(assets, key=AGE, reverse=True)[: call.query["limit"]]
-    return {"data": [_describe_asset(call.sandbox, asset) for asset in newest]}
+    sandbox = call.sandbox
+    assets = sandbox.store.assets.items.values()
+    listed = newest(assets, call.query["limit"])
+    return {"data": [_describe_asset(sandbox, asset) for asset in listed]}
 
 
-async def create_asset(call: ControlCall) -> dict[str, Any]:
+def newest(resources: Iterable[Resource], limit: int) -> list[Resource]:
+    """Return the newest of some resources, the newest first."""
+    by_age = sorted(resources, key=_AGE, reverse=True)
+    return by_age[:limit]
+
+
+async def create_asset(call: ControlCall) -> JsonObject:
     """POST /assets: the file in the body becomes an Asset, as an upload does, of the
     Team that the query names.
     """
@@ -54,7 +63,8 @@ async def create_asset(call: ControlCall) -> dict[str, Any]:
 def _content_type(call: ControlCall) -> str:
     """Return the media type of the file in the body. Raises Problem invalid_request."""
     header = call.request.headers.get("content-type", "")
-    content_type = header.partition(";")[0].strip().lower()
+    media_type, _, _ = header.partition(";")
+    content_type = media_type.strip().lower()
     if content_type not in _CONTENT_TYPES:
         found = excerpt(content_type)
         expected = f"one of {', '.join(_CONTENT_TYPES)}"
@@ -79,7 +89,8 @@ async def get_picture(call: ControlCall) -> Response:
     picture_format = "png" if asset is None else asset.format
     # The page shows it again without another request.
     headers = {"Cache-Control": "private, no-cache"}
-    return Response(data, headers=headers, media_type=f"image/{picture_format}")
+    media_type = f"image/{picture_format}"
+    return Response(data, headers=headers, media_type=media_type)
 
 
 def picture_url(sandbox: Sandbox, key: str | None) -> str | None:
@@ -94,7 +105,7 @@ def picture_url(sandbox: Sandbox, key: str | None) -> str | None:
     return f"{prefix}/pictures/{key}"
 
 
-def _describe_asset(sandbox: Sandbox, asset: Asset) -> dict[str, Any]:
+def _describe_asset(sandbox: Sandbox, asset: Asset) -> JsonObject:
     return {
         "id": asset.id,
         "source": asset.source,

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.reading import invalid_value
 from image_workflow_emulator.documents.values import clock_setting
@@ -44,27 +45,29 @@ _OTHER_EVENTS: Final = {
 """The words for events that are neither a scenario's nor those of work."""
 
 
-def get_clock(call: ControlCall) -> dict[str, Any]:
+def get_clock(call: ControlCall) -> JsonObject:
     """GET /clock."""
     return _with_events(call.sandbox, call.now)
 
 
-def set_clock(call: ControlCall) -> dict[str, Any]:
+def set_clock(call: ControlCall) -> JsonObject:
     """PUT /clock: another mode from now on, without a jump."""
     setting = setting_of(call.fields["mode"], call.fields.get("rate"))
     engine.set_clock(call.sandbox, setting)
     return _with_events(call.sandbox, call.now)
 
 
-async def advance_clock(call: ControlCall) -> dict[str, Any]:
+async def advance_clock(call: ControlCall) -> JsonObject:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or
     until no work goes on.
     """
     target = _target(call.fields, call.sandbox, call.now)
     fired = await move_to(call.sandbox, target)
     now = engine.enter(call.sandbox)
-    stalled = engine.stalled_work(call.sandbox)
-    return {**_with_events(call.sandbox, now), "fired": fired, "stalled": stalled}
+    clock = _with_events(call.sandbox, now)
+    clock["fired"] = fired
+    clock["stalled"] = engine.stalled_work(call.sandbox)
+    return clock
 
 
 # Describing --------------------------------------------------------------------------
@@ -72,7 +75,7 @@ async def advance_clock(call: ControlCall) -> dict[str, Any]:
 
 def describe_clock(
     sandbox: Sandbox, now: int, setting: ClockSetting | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the clock as JSON; with its present setting, if no other is given."""
     if setting is None:
         setting = sandbox.clock.setting
@@ -88,14 +91,15 @@ def describe_clock(
     }
 
 
-def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
+def _with_events(sandbox: Sandbox, now: int) -> JsonObject:
     """Return the clock as JSON with its coming events, in words."""
+    clock = describe_clock(sandbox, now)
     coming = sandbox.timeline.first(MAX_LISTED_EVENTS)
-    events = [_describe_event(sandbox, event) for event in coming]
-    return {**describe_clock(sandbox, now), "events": events}
+    clock["events"] = [_describe_event(sandbox, event) for event in coming]
+    return clock
 
 
-def _describe_event(sandbox: Sandbox, event: Event) -> dict[str, Any]:
+def _describe_event(sandbox: Sandbox, event: Event) -> JsonObject:
     """Return a coming event in words, with the id of its subject; for a change of a
     scenario, the scenario's name.
     """
@@ -111,7 +115,11 @@ def _describe_event(sandbox: Sandbox, event: Event) -> dict[str, Any]:
         words = _words_of_work(work, event)
     else:
         words = _OTHER_EVENTS[event.kind]
-    return {"at": format_timestamp(event.due), "what": words, "id": subject}
+    return {
+        "at": format_timestamp(event.due),
+        "what": words,
+        "id": subject,
+    }
 
 
 def _words_of_work(work: Operation | Generation, event: Event) -> str:

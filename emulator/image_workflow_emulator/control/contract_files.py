@@ -1,11 +1,12 @@
 """The contract of the service and the schemas of files, as they are handed out."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.documents.shipped import shipped_path
 
@@ -14,7 +15,7 @@ _SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
 _SERVER_DESCRIPTION: Final = "This emulator"
 
 
-def get_contract(call: ControlCall) -> dict[str, Any]:
+def get_contract(call: ControlCall) -> JsonObject:
     """GET /contract and /contract.json; its server is the address that was asked."""
     document = call.plane.contract.document
     server = {

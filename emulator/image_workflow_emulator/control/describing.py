@@ -10,6 +10,7 @@ from typing import Any, Final
 import orjson
 from msgspec import structs
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.masks import Masks, mask_key
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.problems import Cause
@@ -21,7 +22,7 @@ from image_workflow_emulator.service.records.record import RequestRecord
 _BYTE_NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
 
-def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
+def describe_request(record: RequestRecord, masks: Masks) -> JsonObject:
     """Return a request as JSON."""
     notes = []
     if record.byte_surface is not None:
@@ -71,7 +72,7 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     return _without_keys(structs.asdict(recorded), masks)
 
 
-def _without_keys(fields: Mapping[str, Any], masks: Masks) -> dict[str, Any]:
+def _without_keys(fields: Mapping[str, Any], masks: Masks) -> JsonObject:
     """Hide the keys in all texts: a client may have put one anywhere."""
     masked = dict(fields)
     for name, value in fields.items():
@@ -80,7 +81,7 @@ def _without_keys(fields: Mapping[str, Any], masks: Masks) -> dict[str, Any]:
     return masked
 
 
-def _describe_caller(record: RequestRecord) -> dict[str, Any] | None:
+def _describe_caller(record: RequestRecord) -> JsonObject | None:
     credential = record.credential
     team = record.team
     if credential is None or team is None:
@@ -93,7 +94,7 @@ def _describe_caller(record: RequestRecord) -> dict[str, Any] | None:
     }
 
 
-def _describe_acting_rule(record: RequestRecord) -> dict[str, Any] | None:
+def _describe_acting_rule(record: RequestRecord) -> JsonObject | None:
     """Return the rule that acted on the request, or on the work that it admitted."""
     rule = record.work_rule
     if record.has_rule_acted:
@@ -137,12 +138,12 @@ def _describe_body(
         return None
 
 
-def describe_rule(rule: Rule) -> dict[str, Any]:
+def describe_rule(rule: Rule) -> JsonObject:
     """Return the name of a rule, and where it is written."""
     return {"name": rule.name, **describe_place(rule)}
 
 
-def describe_place(part: Rule | Cause) -> dict[str, Any]:
+def describe_place(part: Rule | Cause) -> JsonObject:
     """Return where a part of a scenario is written: nowhere, if the scenario came as an
     object within a request.
     """

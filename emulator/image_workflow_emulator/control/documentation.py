@@ -47,15 +47,18 @@ def get_llms_text(call: ControlCall) -> Response:
     emulator.
     """
     text = shipped_path("llms.txt").read_text(encoding="utf-8")
+    here = call.origin + PREFIX
     for file, address in _ADDRESSES.items():
-        text = text.replace(f"]({file}", f"]({call.origin}{PREFIX}/{address}")
+        text = text.replace(f"]({file}", f"]({here}/{address}")
     return Response(text, media_type="text/plain")
 
 
 def _page_response(name: str) -> Response:
     folder = shipped_path("docs")
-    pages = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.md")}
-    pages["SKILL.md"] = shipped_path(_SKILL)
+    pages = {"SKILL.md": shipped_path(_SKILL)}
+    for file in folder.rglob("*.md"):
+        path = file.relative_to(folder)
+        pages[path.as_posix()] = file
     page = pages.get(name)
     if page is None:
         listed = f"GET {PREFIX}/docs/ lists them"

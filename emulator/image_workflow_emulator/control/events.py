@@ -14,6 +14,7 @@ import orjson
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.clock import describe_clock
 from image_workflow_emulator.control.describing import describe_request
 from image_workflow_emulator.control.endpoint import ControlCall
@@ -189,10 +190,7 @@ def _describe_change(
     """Return a change as JSON; None where its subject is no longer there."""
     match kind:
         case "arrived":
-            record = sandbox.journal.at_sequence(subject)
-            if record is None:
-                return None
-            return describe_request(record.as_arrived, masks)
+            return _describe_arrival(sandbox, subject, masks)
         case "left":
             return describe_request(subject, masks)
         case "work":
@@ -211,3 +209,12 @@ def _describe_change(
         case "reset":
             clock = describe_clock(sandbox, sandbox.clock.now())
             return {"id": sandbox.id, "clock": clock}
+
+
+def _describe_arrival(
+    sandbox: Sandbox, sequence: int, masks: Masks
+) -> JsonObject | None:
+    record = sandbox.journal.at_sequence(sequence)
+    if record is None:
+        return None
+    return describe_request(record.as_arrived, masks)

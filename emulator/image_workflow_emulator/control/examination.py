@@ -5,11 +5,11 @@ Both are computed in a thread when somebody asks.
 """
 
 import asyncio
-from typing import Any
 
 import orjson
 from msgspec import to_builtins
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.examiner.conduct import judge
@@ -28,11 +28,12 @@ async def get_conduct(call: ControlCall) -> orjson.Fragment:
         has_ended=call.query["ended"] == "true",
         left=sandbox.journal.dropped,
     )
+    described = orjson.dumps(to_builtins(conduct))
     masks = Masks(sandbox.credentials)
-    return orjson.Fragment(masks.of_bytes(orjson.dumps(to_builtins(conduct))))
+    return orjson.Fragment(masks.of_bytes(described))
 
 
-async def get_coverage(call: ControlCall) -> dict[str, Any]:
+async def get_coverage(call: ControlCall) -> JsonObject:
     """GET /coverage: every point, how often it was reached, and what closes the gap
     where it was not.
     """

@@ -5,10 +5,11 @@ It words what the exchange noted in the record, and decides nothing.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from msgspec import structs
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.describing import describe_place, describe_rule
 from image_workflow_emulator.documents.complaints import sentence
 from image_workflow_emulator.domain.problems import (
@@ -33,7 +34,7 @@ _VERBS: Final = {201: "created", 202: "admitted"}
 """What an operation did, by the status of its answer; any other changed something."""
 
 
-def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
+def explain(journal: Journal, record: RequestRecord) -> JsonObject:
     """Return the explanation of a record, as JSON."""
     original = journal.original_of(record)
     deciding = _deciding_check(record)
@@ -64,7 +65,7 @@ def _deciding_check(record: RequestRecord) -> Check | None:
     return problem.check
 
 
-def _decided_by(record: RequestRecord, deciding: Check | None) -> dict[str, Any] | None:
+def _decided_by(record: RequestRecord, deciding: Check | None) -> JsonObject | None:
     """Return what decided, at which check if at one, and the change of a timeline that
     caused it.
 
@@ -97,15 +98,13 @@ def _detail(record: RequestRecord) -> str:
     return _REPLAY_DETAIL
 
 
-def _describe_cause(cause: Cause | None) -> dict[str, Any] | None:
+def _describe_cause(cause: Cause | None) -> JsonObject | None:
     if cause is None:
         return None
     return {**describe_place(cause), "at": format_timestamp(cause.at)}
 
 
-def _describe_checks(
-    record: RequestRecord, deciding: Check | None
-) -> list[dict[str, Any]]:
+def _describe_checks(record: RequestRecord, deciding: Check | None) -> list[JsonObject]:
     """Return the checks of the operation in order, each with its result.
 
     Also the check that decided only because a scenario asked for its problem.
@@ -119,7 +118,7 @@ def _describe_checks(
     return described
 
 
-def _describe_deciding(check: Check, record: RequestRecord) -> dict[str, Any]:
+def _describe_deciding(check: Check, record: RequestRecord) -> JsonObject:
     code = None if record.problem is None else record.problem.code
     return {
         "check": check,
@@ -129,7 +128,7 @@ def _describe_deciding(check: Check, record: RequestRecord) -> dict[str, Any]:
     }
 
 
-def _describe_check(check: Check, record: RequestRecord) -> dict[str, Any]:
+def _describe_check(check: Check, record: RequestRecord) -> JsonObject:
     return {
         "check": check,
         "result": "passed" if check in record.passed else "not reached",
@@ -299,7 +298,7 @@ def _effects_of_answer(record: RequestRecord) -> Iterator[str]:
         yield f"{amount} reserved; charged by what is completed"
 
 
-def _describe_rules(record: RequestRecord) -> Iterator[dict[str, Any]]:
+def _describe_rules(record: RequestRecord) -> Iterator[JsonObject]:
     """Iterate over the rules that matched, each with what it did."""
     if record.rule is not None:
         yield _describe_deed(record.rule, has_acted=record.has_rule_acted)
@@ -307,13 +306,13 @@ def _describe_rules(record: RequestRecord) -> Iterator[dict[str, Any]]:
         yield _describe_deed(record.work_rule, has_acted=True)
 
 
-def _describe_deed(rule: Rule, *, has_acted: bool) -> dict[str, Any]:
+def _describe_deed(rule: Rule, *, has_acted: bool) -> JsonObject:
     return {**describe_rule(rule), "did": rule.then if has_acted else "nothing"}
 
 
 def _describe_original(
     record: RequestRecord, original: RequestRecord | None
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     """Return the request whose stored answer a replay sent again."""
     if record.replay_of is None:
         return None

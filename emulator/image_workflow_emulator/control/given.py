@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.clock import move_to
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.given_reading import (
@@ -44,7 +45,7 @@ _PHOTOS: Final = {"photography_style": 3}
 """How many photos a kind is made from, where not from one."""
 
 
-async def give(call: ControlCall) -> dict[str, Any]:
+async def give(call: ControlCall) -> JsonObject:
     """POST /given: make each entry in turn; what was made before a refused one stays.
 
     Raises:
@@ -78,7 +79,7 @@ class Maker:
     def __init__(self, call: ControlCall, team_id: str) -> None:
         self._call = call
         self._team_id = team_id
-        self.made: list[dict[str, Any]] = []
+        self.made: list[JsonObject] = []
         """The resources, as `/v1` shows them."""
         self._ids: dict[_NamedResource, str] = {}
         """Their ids."""
@@ -91,7 +92,7 @@ class Maker:
             named = _NamedResource(entry.kind, entry.fields["name"])
             self._ids[named] = resource["id"]
 
-    async def _make(self, kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    async def _make(self, kind: str, fields: Mapping[str, Any]) -> JsonObject:
         path = operation_of(self._call.plane.contract, kind).path
         body = self._body(kind, fields)
         made = await self._ask("POST", path, body)
@@ -110,7 +111,7 @@ class Maker:
 
     async def _ask(
         self, method: str, path: str, body: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Ask `/v1` as the Team, off the record. Raises Problem."""
         call = self._call
         keys = full_keys(call.sandbox, self._team_id, call.now)
@@ -148,7 +149,7 @@ class Maker:
 
     # Bodies --------------------------------------------------------------------------
 
-    def _body(self, kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _body(self, kind: str, fields: Mapping[str, Any]) -> JsonObject:
         """Return the body under `/v1`, for which photos are added."""
         body = dict(_DEFAULTS.get(kind, {}))
         for name, value in fields.items():
@@ -166,7 +167,7 @@ class Maker:
             body.setdefault("primary_asset_id", first_asset_id)
         return body
 
-    def _complete_photoshoot(self, body: dict[str, Any]) -> None:
+    def _complete_photoshoot(self, body: JsonObject) -> None:
         body.pop("finished", None)
         image_count = 1
         if body["output_mode"] == "photoshoot":

@@ -15,6 +15,7 @@ from image_workflow_emulator.contract import (
     OperationContract,
     enforcing_unique_items,
 )
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.operations import control_contract
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document, read_document
@@ -83,7 +84,7 @@ def _schemas(contract: Contract) -> Schemas:
     bodies = enforcing_unique_items(contract.document["components"]["schemas"])
     own_schemas = control_contract()["components"]["schemas"]
     entry = own_schemas["GivenEntry"]
-    entries: dict[str, Any] = {}
+    entries: JsonObject = {}
     for kind, reference in entry["properties"].items():
         body = bodies[operation_of(contract, kind).body]
         own_fields = own_schemas[reference["$ref"].rpartition("/")[2]]

@@ -1,12 +1,11 @@
 """Whether the emulator is ready, and its versions."""
 
-from typing import Any
-
 from image_workflow_emulator import __version__
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 
 
-def get_health(call: ControlCall) -> dict[str, Any]:
+def get_health(call: ControlCall) -> JsonObject:
     """GET /health: answered as soon as the service is ready."""
     return {
         "status": "ok",

@@ -7,10 +7,11 @@ request, and `explaining` says why it ended so.
 from collections.abc import Callable, Collection, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import orjson
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.curl import as_curl
 from image_workflow_emulator.control.describing import describe_request
 from image_workflow_emulator.control.endpoint import ControlCall, in_slices
@@ -30,7 +31,7 @@ NONE: Final = "none"
 Filter: TypeAlias = Callable[[RequestRecord], bool]
 
 
-async def list_requests(call: ControlCall) -> dict[str, Any]:
+async def list_requests(call: ControlCall) -> JsonObject:
     """GET /requests: newest first."""
     journal = call.sandbox.journal
     records, total = _select(call)
@@ -46,7 +47,7 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     }
 
 
-def get_request(call: ControlCall) -> dict[str, Any]:
+def get_request(call: ControlCall) -> JsonObject:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a
     sequence number, explained.
     """

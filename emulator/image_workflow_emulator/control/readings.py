@@ -1,13 +1,12 @@
 """The readings of the specification, where it is silent."""
 
-from typing import Any
-
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.scenario.world import described_readings
 
 
-def list_readings(call: ControlCall) -> dict[str, Any]:
+def list_readings(call: ControlCall) -> JsonObject:
     """GET /readings: every reading, and whether this sandbox has it."""
     chosen_names = chosen(call.sandbox.readings)
     readings = []

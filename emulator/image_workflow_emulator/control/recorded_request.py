@@ -1,4 +1,5 @@
-"""A recorded request as JSON: the one shape in which the control plane, `testing` and reports show requests.
+"""A recorded request as JSON: the one shape in which the control plane, `testing` and
+reports show requests.
 
 Must not know the objects of an emulator: most of its readers run in another process.
 """
@@ -13,9 +14,11 @@ from image_workflow_emulator.kernel.wording import printable
 
 
 class RecordedRequest(Struct, frozen=True, kw_only=True):
-    """One request of the journal. A field is None while it is unknown, and where it does not apply.
+    """One request of the journal. A field is None while it is unknown, and where it does
+    not apply.
 
-    `Sandbox.requests` returns them; as a text, one is a line with time, status, operation and duration.
+    `Sandbox.requests` returns them; as a text, one is a line with time, status,
+    operation and duration.
     """
 
     sequence: int
@@ -72,20 +75,31 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     @property
     def team(self) -> str | None:
         """The name of the Team whose key it brought."""
-        return None if self.credential is None else str(self.credential["team"]["name"])
+        if self.credential is None:
+            return None
+        return str(self.credential["team"]["name"])
 
     def __str__(self) -> str:
-        """Describe it in one line: time, status, operation (or method and path), code, fate, duration, Team."""
-        took = None if self.duration_ms is None else f"{self.duration_ms:.1f} ms"
-        what = self.operation or f"{self.method} {without_signature(self.path)}"
-        status = str(self.status or ("…" if self.duration_ms is None else "---"))
-        fates = [
-            fate
-            for fate, applies in (
-                ("replayed", self.replayed),
-                ("answer lost", self.lost),
-            )
-            if applies
-        ]
-        parts = (self.at[11:23], status, what, self.code, *fates, took, self.team)
+        """Describe it in one line: time, status, operation (or method and path), code,
+        fate, duration, Team.
+        """
+        time_of_day = self.at[11:23]
+        operation = self.operation
+        if operation is None:
+            operation = f"{self.method} {without_signature(self.path)}"
+        parts = [time_of_day, self._status_word(), operation, self.code]
+        if self.replayed:
+            parts.append("replayed")
+        if self.lost:
+            parts.append("answer lost")
+        if self.duration_ms is not None:
+            parts.append(f"{self.duration_ms:.1f} ms")
+        parts.append(self.team)
         return printable("  ".join(part for part in parts if part))
+
+    def _status_word(self) -> str:
+        if self.status is not None:
+            return str(self.status)
+        if self.duration_ms is None:
+            return "…"
+        return "---"

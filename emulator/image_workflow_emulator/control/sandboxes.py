@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from starlette.responses import Response
 
 from image_workflow_emulator.contract import BASE_PATH
-from image_workflow_emulator.control import PREFIX
+from image_workflow_emulator.control import PREFIX, JsonObject
 from image_workflow_emulator.control.clock import describe_clock, setting_of
 from image_workflow_emulator.control.endpoint import (
     ControlCall,
@@ -71,7 +71,7 @@ def _unused_id(plane: ControlPlane) -> str:
     return next(name for name in plane.unused_sandbox_ids if name not in existing)
 
 
-async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
+async def list_sandboxes(call: ControlCall) -> JsonObject:
     """GET /sandboxes: in the order of their making.
 
     Raises:
@@ -79,7 +79,8 @@ async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
     """
     by_id = call.plane.sandboxes.by_id
     ids = list(by_id)
-    selected = _ids_after(ids, call.query["after"])[: call.query["limit"]]
+    following = _ids_after(ids, call.query["after"])
+    selected = following[: call.query["limit"]]
     # One may be deleted meanwhile: others are served between two slices.
     existing = (by_id[identifier] for identifier in selected if identifier in by_id)
     described = await in_slices(
@@ -94,10 +95,11 @@ def _ids_after(ids: list[str], after: str | None) -> list[str]:
         return ids
     if after not in ids:
         raise invalid_value("after", after, "the id of a sandbox")
-    return ids[ids.index(after) + 1 :]
+    place = ids.index(after)
+    return ids[place + 1 :]
 
 
-def get_sandbox(call: ControlCall) -> dict[str, Any]:
+def get_sandbox(call: ControlCall) -> JsonObject:
     """GET /sandboxes/{sandbox}."""
     return describe_sandbox(call, call.sandbox)
 
@@ -112,7 +114,7 @@ def delete_sandbox(call: ControlCall) -> None:
     call.plane.sandboxes.delete(call.sandbox)
 
 
-async def reset_sandbox(call: ControlCall) -> dict[str, Any]:
+async def reset_sandbox(call: ControlCall) -> JsonObject:
     """POST /reset: back to the start, where the default sandbox has what the option
     `given` lists.
     """
@@ -187,7 +189,7 @@ def _read_clock(clock: ClockSetting | Mapping[str, Any]) -> ClockSetting:
 # As JSON -----------------------------------------------------------------------------
 
 
-def describe_sandbox(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
+def describe_sandbox(call: ControlCall, sandbox: Sandbox) -> JsonObject:
     """Return a sandbox as JSON; `env` has the variables for a client of it."""
     now = engine.enter(sandbox)
     return {
@@ -205,7 +207,7 @@ def describe_sandbox(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
     }
 
 
-def _describe_in_list(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
+def _describe_in_list(call: ControlCall, sandbox: Sandbox) -> JsonObject:
     """Return a sandbox of the list as JSON.
 
     One whose state cannot be settled must not hide the others: of such a one the list

@@ -4,10 +4,11 @@ the requests that came.
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall, in_slices
 from image_workflow_emulator.control.scenario_reading import read_scenario_file
 from image_workflow_emulator.documents.complaints import DocumentError
@@ -26,12 +27,12 @@ MAX_NAMED: Final = 20
 """How many requests are named for each rule."""
 
 
-def list_scenarios(call: ControlCall) -> dict[str, Any]:
+def list_scenarios(call: ControlCall) -> JsonObject:
     """GET /scenarios."""
     return {"data": call.plane.library.entries}
 
 
-def get_library_scenario(call: ControlCall) -> dict[str, Any]:
+def get_library_scenario(call: ControlCall) -> JsonObject:
     """GET /scenarios/{scenario}: the text of a scenario of the library.
 
     Raises:
@@ -44,7 +45,7 @@ def get_library_scenario(call: ControlCall) -> dict[str, Any]:
         raise Problem("not_found", str(error.complaints[0])) from None
 
 
-async def check_scenario(call: ControlCall) -> dict[str, Any]:
+async def check_scenario(call: ControlCall) -> JsonObject:
     """POST /scenario/check: read a scenario without using it; name the recent requests
     that its rules match.
 
@@ -72,7 +73,7 @@ class _RecentRequest(Struct, frozen=True):
     """Of the work that it admitted; None if it admitted none that still exists."""
 
 
-def _describe_rule(rule: Rule, recent: Sequence[_RecentRequest]) -> dict[str, Any]:
+def _describe_rule(rule: Rule, recent: Sequence[_RecentRequest]) -> JsonObject:
     """Return a rule with the newest requests that it matches, whatever its `when`
     says.
     """

@@ -3,10 +3,9 @@
 Owns which part of a scenario takes effect when. Must not know what a scenario does.
 """
 
-from typing import Any
-
 from msgspec import structs
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.scenario_reading import read_scenario_file
 from image_workflow_emulator.control.teams import describe_owner, find_account
@@ -22,7 +21,7 @@ from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxOptions
 
 
-def get_scenario(call: ControlCall) -> dict[str, Any]:
+def get_scenario(call: ControlCall) -> JsonObject:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null
     where none runs.
     """
@@ -39,7 +38,7 @@ def get_scenario(call: ControlCall) -> dict[str, Any]:
     return {**described, "team_scenarios": team_scenarios}
 
 
-async def put_scenario(call: ControlCall) -> dict[str, Any]:
+async def put_scenario(call: ControlCall) -> JsonObject:
     """PUT /scenario: from the library or whole, in place of what ran for the same
     Teams; a bad one changes nothing.
     """
@@ -145,7 +144,7 @@ def reset_with_scenarios(call: ControlCall) -> None:
 # As JSON -----------------------------------------------------------------------------
 
 
-def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any]:
+def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> JsonObject:
     """Return the scenario that runs for a Team, or for all of them, as JSON."""
     playbook = sandbox.playbooks.get(team_id)
     if playbook is None:
@@ -167,7 +166,7 @@ def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any
     }
 
 
-def _describe_timeline(playbook: Playbook, now: int) -> list[dict[str, Any]]:
+def _describe_timeline(playbook: Playbook, now: int) -> list[JsonObject]:
     described = []
     for index, timed in enumerate(playbook.scenario.timeline):
         done_at = timestamp_or_none(playbook.done_at(index, now))

@@ -4,11 +4,11 @@ Loading never enters the old state: it works whatever that state is.
 """
 
 import asyncio
-from typing import Any
 
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import StreamingResponse
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.operations import STATE_FILE
 from image_workflow_emulator.control.sandboxes import describe_sandbox
@@ -27,7 +27,7 @@ def save_state(call: ControlCall) -> StreamingResponse:
     return StreamingResponse(pieces, headers=headers, media_type=STATE_FILE)
 
 
-async def load_state(call: ControlCall) -> dict[str, Any]:
+async def load_state(call: ControlCall) -> JsonObject:
     """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
     from image_workflow_emulator.service.state import archive
 

@@ -6,8 +6,9 @@ Requests here take no Request-Id of the service, and match no rule of a scenario
 import re
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
+from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.domain.problems import Problem
@@ -28,12 +29,12 @@ _MAX_SLUG_CHARACTERS: Final = 40
 """Limit of what a key has of the name of its Team."""
 
 
-def list_teams(call: ControlCall) -> dict[str, Any]:
+def list_teams(call: ControlCall) -> JsonObject:
     """GET /teams."""
     return {"data": describe_teams(call.sandbox)}
 
 
-def create_team(call: ControlCall) -> dict[str, Any]:
+def create_team(call: ControlCall) -> JsonObject:
     """POST /teams: defaults are those of a Team in a world file; with one full and one
     read_only credential.
     """
@@ -54,7 +55,7 @@ def create_team(call: ControlCall) -> dict[str, Any]:
     return describe_team(sandbox, account)
 
 
-def change_team(call: ControlCall) -> dict[str, Any]:
+def change_team(call: ControlCall) -> JsonObject:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below
     what is in use is fine.
     """
@@ -65,7 +66,7 @@ def change_team(call: ControlCall) -> dict[str, Any]:
     return describe_team(sandbox, account)
 
 
-def create_credential(call: ControlCall) -> dict[str, Any]:
+def create_credential(call: ControlCall) -> JsonObject:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
     team_name = account.team.name
@@ -75,7 +76,7 @@ def create_credential(call: ControlCall) -> dict[str, Any]:
     return _describe_credential(credential)
 
 
-def change_credential(call: ControlCall) -> dict[str, Any]:
+def change_credential(call: ControlCall) -> JsonObject:
     """PATCH /credentials/{credential}, by its id or its key: effective with the next
     request that brings it.
     """
@@ -142,12 +143,12 @@ def _numbered_keys(team_name: str, profile: Profile) -> Iterator[str]:
 # As JSON -----------------------------------------------------------------------------
 
 
-def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
+def describe_teams(sandbox: Sandbox) -> list[JsonObject]:
     """Return the Teams of a sandbox as JSON, in the order of their creation."""
     return [describe_team(sandbox, account) for account in sandbox.accounts.values()]
 
 
-def describe_team(sandbox: Sandbox, account: TeamAccount) -> dict[str, Any]:
+def describe_team(sandbox: Sandbox, account: TeamAccount) -> JsonObject:
     """Return a Team as JSON, with its credentials and their keys."""
     team = account.team
     credentials = sandbox.credentials_of(team.id)
@@ -173,7 +174,7 @@ def describe_owner(sandbox: Sandbox, team_id: str) -> dict[str, str]:
     return {"id": team_id, "name": sandbox.accounts[team_id].team.name}
 
 
-def _describe_credential(credential: Credential) -> dict[str, Any]:
+def _describe_credential(credential: Credential) -> JsonObject:
     return {
         "id": credential.id,
         "key": credential.key,

@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec import structs
 
-from image_workflow_emulator.control.assets import AGE, picture_url
+from image_workflow_emulator.control import JsonObject
+from image_workflow_emulator.control.assets import newest, picture_url
 from image_workflow_emulator.control.describing import describe_rule
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.teams import describe_owner
@@ -24,27 +25,27 @@ from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 
-def list_work(call: ControlCall) -> dict[str, Any]:
+def list_work(call: ControlCall) -> JsonObject:
     """GET /work: newest first."""
     sandbox = call.sandbox
     all_work: list[Operation | Generation] = [
         *sandbox.store.operations.items.values(),
         *sandbox.store.generations.items.values(),
     ]
-    newest = sorted(all_work, key=AGE, reverse=True)[: call.query["limit"]]
     admissions: dict[str, RequestRecord] = {}
     for record in sandbox.journal.requests:
         if record.work_id:
             admissions[record.work_id] = record
-    described = [
-        _describe_work(sandbox, work, admissions.get(work.id)) for work in newest
-    ]
+    described = []
+    for work in newest(all_work, call.query["limit"]):
+        admission = admissions.get(work.id)
+        described.append(_describe_work(sandbox, work, admission))
     return {"data": described}
 
 
 def _describe_work(
     sandbox: Sandbox, work: Operation | Generation, admission: RequestRecord | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return a piece of work as JSON; `admission` is the request that admitted it."""
     sequence = None
     rule = None
@@ -71,7 +72,7 @@ def _describe_work(
     return {**described, **_describe_generation(sandbox, work)}
 
 
-def _describe_operation(sandbox: Sandbox, operation: Operation) -> dict[str, Any]:
+def _describe_operation(sandbox: Sandbox, operation: Operation) -> JsonObject:
     ingredients = sandbox.store.ingredients[operation.ingredient_kind].items
     ingredient = ingredients.get(operation.result_id or "")
     picture_keys = [] if ingredient is None else ingredient.picture_keys
@@ -85,7 +86,7 @@ def _describe_operation(sandbox: Sandbox, operation: Operation) -> dict[str, Any
     }
 
 
-def _describe_generation(sandbox: Sandbox, generation: Generation) -> dict[str, Any]:
+def _describe_generation(sandbox: Sandbox, generation: Generation) -> JsonObject:
     outputs = zip(generation.outputs, generation.plan, strict=True)
     return {
         "workflow": generation.workflow,
@@ -99,7 +100,7 @@ def _describe_generation(sandbox: Sandbox, generation: Generation) -> dict[str, 
 
 def _describe_output(
     sandbox: Sandbox, slot: int, output: Output, planned: PlannedOutput
-) -> dict[str, Any]:
+) -> JsonObject:
     return {
         "slot": slot,
         "url": picture_url(sandbox, output.asset_id),
@@ -110,7 +111,7 @@ def _describe_output(
     }
 
 
-def _describe_error(error: WorkError | None) -> dict[str, Any] | None:
+def _describe_error(error: WorkError | None) -> JsonObject | None:
     return None if error is None else structs.asdict(error)
 
 
