@@ -1,4 +1,7 @@
-"""Teams and credentials over the control plane: what is changed here is what the service goes by from then on."""
+"""Teams and credentials over the control plane.
+
+What is changed here is what the service goes by from then on.
+"""
 
 from typing import Any
 from urllib.parse import quote
@@ -13,46 +16,69 @@ from tests.support.emulator_client import (
     EmulatorUnderTest,
 )
 
+# Reading -----------------------------------------------------------------------------
 
-def test_teams_are_listed_with_all_that_is_theirs(emulator: EmulatorUnderTest) -> None:
+
+def test_teams_are_listed_in_the_order_of_their_making(
+    emulator: EmulatorUnderTest,
+) -> None:
     teams = emulator.told("GET", "/teams")["data"]
-    expected = [
+
+    assert [
+        (team["name"], team["credits"], team["subscription"]) for team in teams
+    ] == [
         ("Demo", 100, "active"),
         ("Other", 100, "active"),
         ("Lapsed", 50, "inactive"),
         ("Broke", 0, "active"),
     ]
-    assert [
-        (team["name"], team["credits"], team["subscription"]) for team in teams
-    ] == expected
-    demo = teams[0]
-    limits = {"concurrency_limit", "concurrency_used", "requests_per_minute"}
-    credit = {"credits", "reserved", "credit_changes"}
-    assert demo.keys() == {
-        "id",
-        "name",
-        "subscription",
-        "credentials",
-        *credit,
-        *limits,
-    }
-    assert (demo["id"], demo["concurrency_limit"], demo["requests_per_minute"]) == (
-        emulator.get("/team").id,
-        20,
-        120,
-    )
-    shown = [(one["key"], one["profile"], one["state"]) for one in demo["credentials"]]
-    active = [
+
+
+def test_a_team_has_the_id_and_the_limits_that_the_service_goes_by(
+    emulator: EmulatorUnderTest,
+) -> None:
+    team = emulator.team("Demo")
+
+    assert team["id"] == emulator.get("/team").id
+    assert team["concurrency_limit"] == 20
+    assert team["requests_per_minute"] == 120
+
+
+def test_a_team_shows_what_its_work_takes(emulator: EmulatorUnderTest) -> None:
+    emulator.admitted_upscale()
+
+    team = emulator.team("Demo")
+
+    assert team["concurrency_used"] == 1
+    assert team["reserved"] == 1
+    assert team["credits"] == 99
+
+
+def test_a_team_has_its_credentials(emulator: EmulatorUnderTest) -> None:
+    credentials = emulator.team("Demo")["credentials"]
+
+    assert [(one["key"], one["profile"], one["state"]) for one in credentials] == [
         (FULL, "full", "active"),
         (READ_ONLY, "read_only", "active"),
         (EXPIRED, "full", "active"),
+        (REVOKED, "full", "revoked"),
     ]
-    assert shown == [*active, (REVOKED, "full", "revoked")]
-    credential = emulator.get("/team").json["credential"]
-    shared = {
-        name: credential[name] for name in ("id", "name", "profile", "expires_at")
+
+
+def test_a_credential_is_shown_as_the_service_shows_it(
+    emulator: EmulatorUnderTest,
+) -> None:
+    credential = emulator.team("Demo")["credentials"][0]
+
+    own = emulator.get("/team").json["credential"]
+    assert credential == {
+        "id": own["id"],
+        "key": FULL,
+        "name": own["name"],
+        "profile": own["profile"],
+        "state": "active",
+        "expires_at": own["expires_at"],
     }
-    assert demo["credentials"][0] == {**shared, "key": FULL, "state": "active"}
 
 
 @pytest.mark.parametrize(
@@ -68,41 +94,64 @@ def test_teams_are_listed_with_all_that_is_theirs(emulator: EmulatorUnderTest) -
 def test_an_unknown_team_or_credential_is_404(
     emulator: EmulatorUnderTest, method: str, path: str, body: Any
 ) -> None:
-    status, code, detail = emulator.refusal(method, path, body)
-    assert (status, code) == (404, "not_found")
-    assert '"Nobody"' in detail
+    answer = emulator.ask(method, path, body)
+
+    assert answer.outcome == (404, "not_found")
+    assert '"Nobody"' in answer.json["detail"]
+
+
+def test_a_credential_of_another_sandbox_is_404(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "other", "seed": 99})
-    foreign = f"/credentials/{emulator.team()['credentials'][0]['id']}"
-    assert emulator.ask(
-        "PATCH", foreign, {"state": "revoked"}, sandbox="other"
-    ).outcome == (404, "not_found")
+    credential_id = emulator.team()["credentials"][0]["id"]
+
+    answer = emulator.ask(
+        "PATCH",
+        f"/credentials/{credential_id}",
+        {"state": "revoked"},
+        sandbox="other",
+    )
+
+    assert answer.outcome == (404, "not_found")
 
 
-def test_a_new_team_is_as_it_is_described_with_a_full_and_a_read_only_credential(
+# New Teams ---------------------------------------------------------------------------
+
+
+def test_a_new_team_has_the_defaults_of_a_world_file(
     emulator: EmulatorUnderTest,
 ) -> None:
     team = emulator.told("POST", "/teams", {"name": "Studio Nord"})
-    assert (team["credits"], team["subscription"], team["concurrency_limit"]) == (
-        100,
-        "active",
-        20,
-    )
-    keys = {one["profile"]: one["key"] for one in team["credentials"]}
-    assert keys == {"full": "iwe_studio-nord_full", "read_only": "iwe_studio-nord_read"}
-    assert emulator.get("/team", keys["full"]).json["name"] == "Studio Nord"
-    assert (
-        emulator.get("/team", keys["read_only"]).json["credential"]["profile"]
-        == "read_only"
-    )
-    assert emulator.team("Studio Nord") == team
+
+    assert team == emulator.team("Studio Nord")
+    assert team["credits"] == 100
+    assert team["subscription"] == "active"
+    assert team["concurrency_limit"] == 20
+
+
+def test_a_new_team_has_a_full_and_a_read_only_credential(
+    emulator: EmulatorUnderTest,
+) -> None:
+    team = emulator.told("POST", "/teams", {"name": "Studio Nord"})
+
+    full, read_only = (one["key"] for one in team["credentials"])
+    own = emulator.get("/team", read_only).json
+    assert full == "iwe_studio-nord_full"
+    assert read_only == "iwe_studio-nord_read"
+    assert own["name"] == "Studio Nord"
+    assert own["credential"]["profile"] == "read_only"
+
+
+def test_a_new_team_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
     described = {
         "credits": 5,
         "subscription": "inactive",
         "concurrency_limit": 1,
         "requests_per_minute": 9,
     }
+
     team = emulator.told("POST", "/teams", {"name": "Small", **described})
-    assert {name: team[name] for name in described} == described
+
+    assert described.items() <= team.items()
     assert emulator.credits("iwe_small_full") == 5
 
 
@@ -121,62 +170,129 @@ def test_a_new_team_has_keys_by_its_name_and_is_found_by_it(
     emulator: EmulatorUnderTest, name: str, key: str
 ) -> None:
     team = emulator.told("POST", "/teams", {"name": name})
+
+    path = f"/teams/{quote(name, safe='')}"
     assert team["credentials"][0]["key"] == key
     assert emulator.get("/team", key).json["name"] == name
-    assert (
-        emulator.told("PATCH", f"/teams/{quote(name, safe='')}", {"credits": 1})["name"]
-        == name
-    )
+    assert emulator.told("PATCH", path, {"credits": 1})["name"] == name
 
 
-def test_a_name_that_a_team_has_is_refused(emulator: EmulatorUnderTest) -> None:
-    for name in ("Demo", emulator.team()["id"]):
-        status, code, detail = emulator.refusal("POST", "/teams", {"name": name})
-        assert (status, code) == (409, "invalid_request")
-        assert detail.startswith(
-            f'/name: found "{name}"; expected the name of no other Team'
-        )
-    assert emulator.told("PATCH", "/teams/Demo", {"credits": 1})["credits"] == 1
+@pytest.mark.parametrize("is_id", [False, True])
+def test_a_name_that_is_the_name_or_the_id_of_a_team_is_refused(
+    emulator: EmulatorUnderTest, is_id: bool
+) -> None:
+    name = emulator.team()["id"] if is_id else "Demo"
+
+    answer = emulator.ask("POST", "/teams", {"name": name})
+
+    complaint = f'/name: found "{name}"; expected the name of no other Team'
+    assert answer.outcome == (409, "invalid_request")
+    assert answer.json["detail"].startswith(complaint)
 
 
-def test_a_credential_can_be_added_with_an_expiry_and_given_another(
+# Changes -----------------------------------------------------------------------------
+
+
+def test_credits_that_are_set_are_those_that_the_service_shows(
     emulator: EmulatorUnderTest,
 ) -> None:
-    described = {"profile": "full", "expires_at": "2026-01-01T00:01:00.000Z"}
-    credential = emulator.told("POST", "/teams/Demo/credentials", described)
-    assert {"state": "active", **described}.items() <= credential.items()
-    assert credential in emulator.team()["credentials"]
-    key = credential["key"]
-    emulator.advance(59.999)
-    assert (
-        emulator.get("/team", key).json["credential"]["expires_at"]
-        == described["expires_at"]
-    )
-    emulator.advance(0.001)
-    assert emulator.get("/team", key).outcome == (401, "credential_expired")
-    path = f"/credentials/{EXPIRED}"
-    emulator.told("PATCH", path, {"expires_at": "2027-01-01T00:00:00.000Z"})
-    assert (
-        emulator.get("/team", EXPIRED).json["credential"]["expires_at"]
-        == "2027-01-01T00:00:00.000Z"
-    )
-    emulator.told(
-        "PATCH", path, {"expires_at": "2025-01-01T00:00:00.000Z", "state": "active"}
-    )
-    assert emulator.get("/team", EXPIRED).outcome == (401, "credential_expired")
+    emulator.admitted_upscale()
+
+    team = emulator.told("PATCH", "/teams/Demo", {"credits": 7})
+
+    assert team["credits"] == 7
+    assert emulator.credits() == 7
 
 
 def test_what_set_the_credits_of_a_team_is_listed_with_its_time(
     emulator: EmulatorUnderTest,
 ) -> None:
     change = {"at": "30s", "set": {"team": "Demo", "credits": 1}}
-    emulator.told(
-        "PUT", "/scenario", {"scenario": "poorer", "rules": [], "timeline": [change]}
-    )
+    emulator.use({"scenario": "poorer", "timeline": [change]})
     emulator.told("PATCH", "/teams/Demo", {"credits": 40})
-    emulator.told("POST", "/clock/advance", {"seconds": 90})
-    listed = emulator.told("GET", "/teams")["data"][0]["credit_changes"]
-    assert [(one["at"][11:19], one["change"]) for one in listed] == [
-        ("00:00:00", -60),
-        ("00:00:30", -39),
+    emulator.advance(90)
+
+    changes = emulator.team("Demo")["credit_changes"]
+
+    assert changes == [
+        {"at": "2026-01-01T00:00:00.000Z", "change": -60},
+        {"at": "2026-01-01T00:00:30.000Z", "change": -39},
     ]
+
+
+# Credentials -------------------------------------------------------------------------
+
+
+def test_a_credential_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
+    described = {"profile": "full", "expires_at": "2026-01-01T00:01:00.000Z"}
+
+    credential = emulator.told("POST", "/teams/Demo/credentials", described)
+
+    own = emulator.get("/team", credential["key"]).json["credential"]
+    assert described.items() <= credential.items()
+    assert credential["state"] == "active"
+    assert credential in emulator.team()["credentials"]
+    assert own["expires_at"] == described["expires_at"]
+
+
+@pytest.mark.parametrize("sandbox", [None, "aside"])
+def test_each_credential_of_a_team_has_a_key_of_its_own(
+    emulator: EmulatorUnderTest, sandbox: str | None
+) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "aside"})
+
+    keys = [
+        emulator.told(
+            "POST", "/teams/Demo/credentials", {"profile": "full"}, sandbox=sandbox
+        )["key"]
+        for _ in range(2)
+    ]
+
+    suffix = "" if sandbox is None else "_aside"
+    assert keys == [f"iwe_demo_full_2{suffix}", f"iwe_demo_full_3{suffix}"]
+
+
+def test_a_credential_expires_at_its_instant(emulator: EmulatorUnderTest) -> None:
+    described = {"profile": "full", "expires_at": "2026-01-01T00:01:00.000Z"}
+    key = emulator.told("POST", "/teams/Demo/credentials", described)["key"]
+
+    emulator.advance(59.999)
+    status_before = emulator.get("/team", key).status
+    emulator.advance(0.001)
+
+    assert status_before == 200
+    assert emulator.get("/team", key).outcome == (401, "credential_expired")
+
+
+def test_an_expired_credential_is_accepted_with_a_later_expiry(
+    emulator: EmulatorUnderTest,
+) -> None:
+    later = "2027-01-01T00:00:00.000Z"
+
+    emulator.told("PATCH", f"/credentials/{EXPIRED}", {"expires_at": later})
+
+    own = emulator.get("/team", EXPIRED).json["credential"]
+    assert own["expires_at"] == later
+
+
+def test_an_active_credential_with_a_past_expiry_is_expired(
+    emulator: EmulatorUnderTest,
+) -> None:
+    change = {"expires_at": "2025-01-01T00:00:00.000Z", "state": "active"}
+
+    emulator.told("PATCH", f"/credentials/{FULL}", change)
+
+    assert emulator.get("/team").outcome == (401, "credential_expired")
+
+
+def test_a_credential_is_revoked_and_restored_by_its_id(
+    emulator: EmulatorUnderTest,
+) -> None:
+    path = f"/credentials/{emulator.team()['credentials'][0]['id']}"
+
+    emulator.told("PATCH", path, {"state": "revoked"})
+    revoked = emulator.get("/team")
+    emulator.told("PATCH", path, {"state": "active"})
+
+    assert revoked.outcome == (401, "credential_revoked")
+    assert emulator.get("/team").status == 200

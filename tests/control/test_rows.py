@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
-from starlette.routing import Mount, Route
+from starlette.routing import Mount
 
 from image_workflow_emulator.control.endpoint import ControlRoute
 from image_workflow_emulator.control.routes import (
@@ -60,14 +60,14 @@ def test_every_operation_has_one_row() -> None:
 
 
 @each_row
-def test_a_row_has_the_path_of_its_operation(row: Route) -> None:
+def test_a_row_has_the_path_of_its_operation(row: ControlRoute) -> None:
     path_without_convertors = re.sub(r":\w+}", "}", row.path)
 
     assert path_without_convertors == OPERATIONS[row.name].path
 
 
 @each_row
-def test_a_row_has_the_method_of_its_operation(row: Route) -> None:
+def test_a_row_has_the_method_of_its_operation(row: ControlRoute) -> None:
     assert row.methods is not None
     assert row.methods - {"HEAD"} == {OPERATIONS[row.name].method}
 

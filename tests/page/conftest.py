@@ -67,8 +67,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page's files, and what they are checked with, as its lock has it."""
     folder = tmp_path_factory.mktemp("node")
     shutil.copytree(NODE, folder, dirs_exist_ok=True)
-    from image_workflow_emulator.control import about
+    from image_workflow_emulator.control.page_files import FOLDER
 
-    shutil.copytree(Path(about.__file__).with_name("page"), folder / "page")
+    shutil.copytree(FOLDER, folder / "page")
     install_packages(folder)
     return folder

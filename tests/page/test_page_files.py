@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from image_workflow_emulator.control import about
+from image_workflow_emulator.control.page_files import FOLDER
 from image_workflow_emulator.documents.shipped import shipped_document
 from tests.clients.generated import run
 from tests.support.emulator_client import EmulatorUnderTest
 
-FOLDER = Path(about.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
 FILES = sorted(file.name for file in FOLDER.iterdir() if file.suffix != ".html")
 POLICY = (

@@ -47,7 +47,7 @@ PAGE: Final = Route(
     operation=_FOR_PEOPLE,
 )
 
-PAGE_ROUTES: Final[list[BaseRoute]] = [
+PAGE_ROUTES: Final[list[Route]] = [
     Route(
         "/reference",
         reference.show_reference,
@@ -65,7 +65,7 @@ PAGE_ROUTES: Final[list[BaseRoute]] = [
 ]
 """Those below the page, which the contract leaves out too."""
 
-PROCESS_ROUTES: Final[list[BaseRoute]] = [
+PROCESS_ROUTES: Final[list[Route]] = [
     Route("/health", health.get_health, methods=["GET"], name="getHealth"),
     Route(
         "/contract", contract_files.get_contract, methods=["GET"], name="getContract"
@@ -132,7 +132,7 @@ PROCESS_ROUTES: Final[list[BaseRoute]] = [
 ]
 """Those that concern the process as a whole."""
 
-SANDBOX_ROUTES: Final[list[BaseRoute]] = [
+SANDBOX_ROUTES: Final[list[Route]] = [
     Route(
         "/reset",
         sandboxes.reset_sandbox,
