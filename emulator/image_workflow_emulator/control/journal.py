@@ -105,17 +105,16 @@ def _select(call: ControlCall) -> tuple[list[RequestRecord], int]:
     before = call.query["before"]
     limit = call.query["limit"]
     filters = list(_filters(call))
-    records = (
+    newest_first = (
         record for record in journal.newest_first(since) if record.sequence < before
     )
     if not filters:
-        return list(islice(records, limit)), _count_between(journal, since, before)
-    selected = [record for record in records if _passes(record, filters)]
+        newest = islice(newest_first, limit)
+        return list(newest), _count_between(journal, since, before)
+    selected = list(newest_first)
+    for accepts in filters:
+        selected = list(filter(accepts, selected))
     return selected[:limit], len(selected)
-
-
-def _passes(record: RequestRecord, filters: list[Filter]) -> bool:
-    return all(accepts(record) for accepts in filters)
 
 
 def _count_between(journal: Journal, since: int, before: int) -> int:

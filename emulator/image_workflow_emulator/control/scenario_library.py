@@ -70,7 +70,8 @@ class _RecentRequest(Struct, frozen=True):
     sequence: int
     request: Facts
     work: Facts | None
-    """Of the work that it admitted; None if it admitted none that still exists."""
+    """The same of the work that it admitted; None if it admitted none that still
+    exists."""
 
 
 def _describe_rule(rule: Rule, recent: Sequence[_RecentRequest]) -> JsonObject:
