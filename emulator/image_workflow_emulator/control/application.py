@@ -46,7 +46,9 @@ class Control(Starlette):
 async def _refuse_route(request: Request, error: Exception) -> Response:
     """Answer where no route takes the request: 404, or 405 with the methods allowed."""
     head: Head = request.scope[HEAD]
-    allowed = _allowed_methods(request.app.routes, {**request.scope, "root_path": ""})
+    # Without the path that the mounts on the way here have taken from it.
+    scope = {**request.scope, "root_path": ""}
+    allowed = _allowed_methods(request.app.routes, scope)
     if allowed:
         return await refuse(request, method_not_allowed(head.method, allowed))
     detail = f"{excerpt(head.path)}: there is no such path"
