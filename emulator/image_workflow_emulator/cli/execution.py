@@ -175,7 +175,7 @@ class _Run(EmulatorServer):
             if await child.end():
                 complain("the command left processes behind; they were ended")
 
-    async def _started_child(self) -> Child:
+    async def _started_child(self) -> "Child":
         await make_given(self.application.settings, self._address)
         output = None
         if self.options.format == "json":

@@ -46,7 +46,7 @@ class _Picture(NamedTuple):
 
 def session_of(plane: ControlClient) -> bytes:
     """Return the session of a sandbox. Raises EmulatorError."""
-    from image_workflow_emulator.control.describing import Masks
+    from image_workflow_emulator.control.masks import Masks
 
     answers = {
         path: plane.call("GET", path, query=query) for path, query in _ANSWERS.items()

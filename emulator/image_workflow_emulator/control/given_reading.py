@@ -5,7 +5,7 @@ Must not know how an entry is made.
 """
 
 from collections.abc import Collection, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from msgspec import Struct
@@ -72,7 +72,7 @@ def _check_products(
         document.complain(
             ("given", index, entry.kind, "products", place),
             expected="the name of a Product above, or an id",
-            meant=nearest(product, product_names),
+            suggestions=partial(nearest, product, tuple(product_names)),
         )
 
 

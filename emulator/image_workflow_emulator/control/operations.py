@@ -15,6 +15,7 @@ from image_workflow_emulator.documents.shipped import shipped_document
 
 JSON: Final = "application/json"
 STATE_FILE: Final = "application/zip"
+YAML: Final = "application/yaml"
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
 
 

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from image_workflow_emulator.control.operations import (
     STATE_FILE,
+    YAML,
     Operation,
     control_schemas,
 )
 from image_workflow_emulator.documents.complaints import clause
-from image_workflow_emulator.documents.document import MAX_BYTES
+from image_workflow_emulator.documents.limits import MAX_BYTES
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, listed
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Problem
@@ -24,8 +25,6 @@ from image_workflow_emulator.kernel.wording import excerpt
 
 MAX_IMAGE_BYTES: Final = 70 * 1024 * 1024
 """The limit of an upload."""
-_MAX_VALUES: Final = 50_000
-"""Values in a body of JSON: more than twice those that a scenario may have."""
 
 
 async def read_body(
@@ -71,17 +70,34 @@ def read_fields(
     Raises:
         Problem: invalid_request, with all that is wrong.
     """
+    if YAML in operation.body_types and content_type is not None:
+        _check_document_type(content_type.decode("latin-1"), operation.body_types)
     if operation.body_schema is None:
         return {}
     value = {}
     if content or operation.needs_body:
-        value = parse_json(content, content_type, _MAX_VALUES)
+        value = parse_json(content, content_type)
     schemas = control_schemas()
     is_large = len(content) > LARGE_BODY_BYTES
     violations = schemas.violations(operation.body_schema, value, first_only=is_large)
     if violations:
         raise Problem("invalid_request", listed(violations))
     return schemas.value(operation.body_schema, value)
+
+
+def _check_document_type(content_type: str, media_types: Sequence[str]) -> None:
+    """Refuse a document of a media type that the contract does not name.
+
+    Raises:
+        Problem: invalid_request.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type not in media_types:
+        detail = (
+            f"Content-Type: found {excerpt(content_type)}; "
+            f"expected {' or '.join(media_types)}"
+        )
+        raise Problem("invalid_request", detail)
 
 
 def read_parameters(operation: Operation, query_string: bytes) -> Mapping[str, Any]:
