@@ -162,7 +162,7 @@ def test_coverage_asks_the_running_emulator(server: Server) -> None:
 
     ask(server, "/v1/team")
     assert (0, True, 1) == tuple(covered()[:3])
-    point = {"point": "200", "covered": 1, "met": 1, "closed_by": {"call": True}}
+    point = {"point": "200", "covered": 1, "closed_by": {"call": True}}
     assert [1, False, 1, [point]] == list(covered("--fail-under", "99"))
 
 

@@ -1,6 +1,6 @@
 """Clients whose retries nobody here wrote: on each library, a good one stays clean.
 
-The good ones are what the examiner's remedies say of each library (examiner/rules/rules.toml). A clock runs many
+The good ones are what the examiner's remedies say of each library (examiner/rules/libraries.py). A clock runs many
 times as fast as the real one, and the clients' pauses are so much shorter.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from image_workflow_emulator.examiner.conduct import LIBRARIES
+from image_workflow_emulator.examiner.rules.libraries import LIBRARIES
 from image_workflow_emulator.testing import Emulator
 from tests.clients.generated import CLIENTS, install_packages, run
 from tests.examiner.rule_examples import LIBRARY

@@ -237,28 +237,6 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((_SEND, *(Wait(1), _LIST) * 4, Wait(20), _LIST)),
         Example((_SEND, *(Wait(1), _LIST) * 3, Wait(20), _LIST)),
     ),
-    "unfetched-pictures": (
-        Example((_SEND, *SEE, _FETCH, _other("two"), *SEE)),
-        Example((_SEND, *SEE, _FETCH, _other("two"), *SEE, _FETCH)),
-    ),
-    "cut-subjects": (
-        Example(
-            (
-                _pictured(
-                    "{asset}",
-                    "{asset2}",
-                    "{asset3}",
-                    "{asset4}",
-                    "{asset5}",
-                    "{asset6}",
-                ),
-                *SEE,
-            )
-        ),
-        Example(
-            (_pictured("{asset}", "{asset2}", "{asset3}", "{asset4}", "{asset5}"), *SEE)
-        ),
-    ),
     "upload-after-window": (
         Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
         Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
@@ -284,12 +262,6 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
                 Ask("GET", "/poses?limit=2&scope=all&after={cursor}"),
             )
         ),
-    ),
-    "use-after-sunset": (
-        Example(
-            (Ask("GET", "/poses"), Wait(4000), Ask("GET", "/poses")), (_DEPRECATED,)
-        ),
-        Example((Ask("GET", "/poses"),), (_DEPRECATED,)),
     ),
 }
 """For each rule a client that breaks it, and one that keeps it."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.contract import load_contract
-from image_workflow_emulator.examiner.points import BYTES
+from image_workflow_emulator.examiner.declared_points import BYTES
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario import parse_scenario
 from tests.cli.command import reading, run_command

@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from image_workflow_emulator.examiner.rules.retries import does_not_grow, has_no_pause
+from image_workflow_emulator.examiner.rules.backoff import does_not_grow, has_no_pause
 from image_workflow_emulator.testing import Emulator
 from tests.examiner.example_client import ONCE, POLL, SEND, errands, load, play
 from tests.examiner.rule_examples import (

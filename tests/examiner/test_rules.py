@@ -25,14 +25,7 @@ ERRORS = {
     "retry-before-retry-after",
 }
 """Misdeeds that cost money, leak a credential or get a client banned: in its example, a 429 is not waited for."""
-NOTES = {
-    "poll-after-terminal",
-    "abandoned-upload",
-    "abandoned-work",
-    "hedged",
-    "unfetched-pictures",
-    "cut-subjects",
-}
+NOTES = {"poll-after-terminal", "abandoned-upload", "hedged"}
 """Wasteful or doubtful acts: in the examples the client reads no work, so another system may."""
 
 

@@ -1,129 +1,181 @@
-"""Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests.
+"""Conduct: what the clients of a sandbox did wrong, judged from their requests.
 
-Owns the list of the rules: each is a function of a file in `rules`, with its words in `rules.toml`, in the order of
-reports.
+Owns the list of the rules, each of which is a file's function in `rules`, and how its
+breaches become findings.
 """
 
-import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
-from typing import Final, TypeAlias
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
 
-from image_workflow_emulator.examiner import facts
-from image_workflow_emulator.examiner.facts import Client, Records
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
-from image_workflow_emulator.examiner.history import History, Works
-from image_workflow_emulator.examiner.rules import keys, refusals, results, retries
+from image_workflow_emulator.examiner.history import History
+from image_workflow_emulator.examiner.identity import Client, title_of
+from image_workflow_emulator.examiner.request import Outcomes, Requests
+from image_workflow_emulator.examiner.rules import (
+    backoff,
+    credentials,
+    keys,
+    lists,
+    new_keys,
+    refusals,
+    retries,
+    uploads,
+    waits,
+    work,
+)
+from image_workflow_emulator.examiner.rules.libraries import retry_policy_for
 from image_workflow_emulator.examiner.rules.rule import Breach, ConductRule
+from image_workflow_emulator.report import Severity
 
-_WORDS: Final = tomllib.loads(
-    Path(__file__).with_name("rules").joinpath("rules.toml").read_text("utf-8")
+RULES: Final[tuple[ConductRule, ...]] = (
+    new_keys.DOUBLE_SPEND,
+    new_keys.WRITE_RETRIED_WITH_NEW_KEY,
+    credentials.CREDENTIAL_SENT_TO_BYTES,
+    credentials.CREDENTIAL_IN_REQUEST,
+    keys.KEY_NOT_SENT_AGAIN,
+    keys.KEY_REUSED,
+    keys.KEY_AFTER_RETENTION,
+    waits.RETRY_BEFORE_RETRY_AFTER,
+    work.POLL_BEFORE_RETRY_AFTER,
+    backoff.NO_BACKOFF,
+    refusals.RETRY_OF_THE_HOPELESS,
+    refusals.GOES_ON_AFTER_REFUSAL,
+    retries.RETRIES_WITHOUT_END,
+    retries.GAVE_UP_ON_RETRYABLE,
+    lists.LIST_POLLED,
+    uploads.UPLOAD_AFTER_WINDOW,
+    work.ABANDONED_WORK,
+    lists.CURSOR_WITH_OTHER_FILTERS,
+    work.POLL_AFTER_TERMINAL,
+    uploads.ABANDONED_UPLOAD,
+    new_keys.HEDGED,
 )
-_FUNCTIONS: Final = {**vars(keys), **vars(refusals), **vars(results), **vars(retries)}
-RULES: Final = tuple(
-    ConductRule(name, _FUNCTIONS[name.replace("-", "_")], **words)
-    for name, words in _WORDS["rules"].items()
-)
-LIBRARIES: Final[Mapping[str, str]] = _WORDS["libraries"]
-"""By product in the User-Agent: the library's words for a retry policy."""
-_WAITING: Final = (
-    "retry-before-retry-after",
-    "no-backoff",
-    "retries-without-end",
-    "gave-up-on-retryable",
-)
-"""The rules that such a policy keeps."""
+"""The rules in the order of reports: what costs money or data comes first."""
 MAX_FINDINGS: Final = 1_000
 MAX_REQUESTS: Final = 100
 """The most requests that a finding names."""
-_TIMED: Final = tuple(rule.name for rule in RULES if rule.is_timed)
-
-_Place: TypeAlias = tuple[str, str, Client]
-"""What makes a finding one: its rule, the operation, and the client."""
 
 
 def judge(
-    records: Records,
-    works: Works,
+    requests: Requests,
+    outcomes: Outcomes,
     now: int,
     *,
     has_ended: bool = False,
+    was_interrupted: bool = False,
     left: int = 0,
     ignored: Collection[str] = (),
 ) -> Conduct:
-    """Judge the clients that sent some requests, by what became of the work at an instant.
+    """Judge the clients that sent some requests, by what became of their work.
 
-    `has_ended`: no more requests will come, so what was left is abandoned. `left`: how many requests had left the
-    journal. `ignored`: the names of rules that do not count.
+    Args:
+        requests: the requests that have left, in any order.
+        outcomes: the work and the uploads as they are now.
+        now: the instant, by the emulator's clock.
+        has_ended: no more requests will come, so what was left is abandoned.
+        was_interrupted: the client was stopped, so nothing counts as left undone.
+        left: how many requests had left the journal before.
+        ignored: the names of rules that do not count.
     """
-    history = History(records, works, now, has_ended)
-    found: dict[_Place, Finding] = {}
-    checked: dict[str, int] = {}
-    for rule in (rule for rule in RULES if rule.name not in ignored):
-        breaches: defaultdict[_Place, list[Breach]] = defaultdict(list)
-        checked[rule.name] = 0
-        for verdict in rule.examine(history):
-            checked[rule.name] += 1 if verdict is None else verdict.times
-            if verdict is not None:
-                sender = verdict.records[0]
-                breaches[rule.name, facts.title(sender), history.client(sender)].append(
-                    verdict
-                )
-        found |= {
-            place: _finding(rule, place, several) for place, several in breaches.items()
-        }
-    findings = [finding for finding in found.values() if not _is_part(found, finding)]
-    findings.sort(
-        key=lambda one: SEVERITIES.index(one.severity)
-    )  # within a severity in the order of the rules
-    is_off = any(not record.is_timed for record in history.records)
-    not_checked = [name for name in _TIMED if is_off and name in checked]
+    history = History(
+        requests,
+        outcomes,
+        now,
+        has_ended=has_ended,
+        was_interrupted=was_interrupted,
+    )
+    rules = [rule for rule in RULES if rule.name not in ignored]
+    examinations = [_Examination(rule, history) for rule in rules]
+    findings: list[Finding] = []
+    for examination in examinations:
+        findings += examination.findings()
+    findings = [one for one in findings if not _is_part_of_another(one, findings)]
+    # Within a severity, they stay in the order of the rules.
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Conduct(
         findings=findings[:MAX_FINDINGS],
-        checked=checked,
-        not_checked=not_checked,
-        judged={"requests": len(records), "left": left},
+        checked={one.rule.name: one.times_checked for one in examinations},
+        not_checked=_not_checked(rules, requests),
+        judged={"requests": len(requests), "left": left},
     )
 
 
-def _finding(rule: ConductRule, place: _Place, breaches: Sequence[Breach]) -> Finding:
-    """Return the breaches of one place as one finding, as the worst of them says."""
-    _, _, (credential, user_agent) = place
-    worst = min(
-        breaches, key=lambda breach: SEVERITIES.index(breach.severity or rule.severity)
-    )
-    return Finding(
-        rule=rule.name,
-        severity=worst.severity or rule.severity,
-        message=worst.message,
-        source=rule.source,
-        requests=sorted(
-            {record.sequence for breach in breaches for record in breach.records}
-        )[:MAX_REQUESTS],
-        client={"credential": credential, "user_agent": user_agent},
-        remedy=_remedy(rule, user_agent),
-    )
+def _not_checked(rules: Iterable[ConductRule], requests: Requests) -> list[str]:
+    """Return the names of the rules that an auto clock keeps from being checked."""
+    if all(request.is_timed for request in requests):
+        return []
+    return [rule.name for rule in rules if rule.is_timed]
 
 
-def _remedy(rule: ConductRule, user_agent: str | None) -> str:
-    """Return the remedy of a rule, with the words of the library that a User-Agent names."""
-    products = {word.partition("/")[0].lower() for word in (user_agent or "").split()}
-    library = (
-        next((name for name in LIBRARIES if name in products), None)
-        if rule.name in _WAITING
-        else None
-    )
-    return (
-        rule.remedy
-        if library is None
-        else f"{rule.remedy}; with {library}: {LIBRARIES[library]}"
-    )
+def _is_part_of_another(finding: Finding, findings: Iterable[Finding]) -> bool:
+    """Whether a finding is about abandoned work that was paid twice."""
+    if finding.rule != work.ABANDONED_WORK.name:
+        return False
+    for other in findings:
+        is_paid_twice = other.rule == new_keys.DOUBLE_SPEND.name
+        if is_paid_twice and set(finding.requests) <= set(other.requests):
+            return True
+    return False
 
 
-def _is_part(found: Mapping[_Place, Finding], finding: Finding) -> bool:
-    """Whether a finding is about work that was left, which another finding says was paid twice."""
-    paid = [one for one in found.values() if one.rule == "double-spend"]
-    return finding.rule == "abandoned-work" and any(
-        set(finding.requests) <= set(one.requests) for one in paid
-    )
+class _Place(NamedTuple):
+    """What the breaches of one finding have in common, beside the rule."""
+
+    title: str
+    client: Client
+
+
+class _Examination:
+    """The verdicts of one rule."""
+
+    def __init__(self, rule: ConductRule, history: History) -> None:
+        self.rule = rule
+        self.times_checked = 0
+        self._breaches: defaultdict[_Place, list[Breach]] = defaultdict(list)
+        for verdict in rule.examine(history):
+            if verdict is None:
+                self.times_checked += 1
+            else:
+                self.times_checked += verdict.times
+                sender = verdict.requests[0]
+                place = _Place(title_of(sender), history.client(sender))
+                self._breaches[place].append(verdict)
+
+    def findings(self) -> list[Finding]:
+        """Return the breaches as findings, one for each operation and client."""
+        return [
+            self._finding(place.client, breaches)
+            for place, breaches in self._breaches.items()
+        ]
+
+    def _finding(self, client: Client, breaches: list[Breach]) -> Finding:
+        """Return breaches as one finding, with the words of the worst of them."""
+        worst = min(breaches, key=lambda one: SEVERITIES.index(self._severity(one)))
+        return Finding(
+            rule=self.rule.name,
+            severity=self._severity(worst),
+            message=worst.message,
+            source=self.rule.source,
+            requests=_sequences_of(breaches),
+            client=client._asdict(),
+            remedy=self._remedy(client),
+        )
+
+    def _severity(self, breach: Breach) -> Severity:
+        return breach.severity or self.rule.severity
+
+    def _remedy(self, client: Client) -> str:
+        """Return the remedy, in the words of the client's library if it has some."""
+        if not self.rule.is_about_retries:
+            return self.rule.remedy
+        policy = retry_policy_for(client.user_agent)
+        return self.rule.remedy if policy is None else f"{self.rule.remedy}; {policy}"
+
+
+def _sequences_of(breaches: Iterable[Breach]) -> list[int]:
+    """Return the numbers of the requests of some breaches, the first ones if many."""
+    sequences: set[int] = set()
+    for breach in breaches:
+        sequences.update(request.sequence for request in breach.requests)
+    return sorted(sequences)[:MAX_REQUESTS]

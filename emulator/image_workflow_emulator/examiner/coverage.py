@@ -1,103 +1,78 @@
-"""Coverage: of what the contract declares and the service can do, what clients have covered, as one document.
+"""Coverage: what clients have covered of the contract, as one document.
 
-Documents of several sandboxes, processes and shards are merged into one. Must not know how a point is covered.
+Documents of several sandboxes, processes and shards are merged into one. Must not know
+how a point is covered.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.examiner.points import WORDS, Point, all_points, closed_by
+from image_workflow_emulator.examiner.closings import FIRST_GAPS, Closing, closing_of
+from image_workflow_emulator.examiner.declared_points import all_points
+from image_workflow_emulator.examiner.points import Point
 
 Coverage = dict[str, Any]
-"""`percent` of the contract, `percent_of_used` of the operations that were used, `next_gaps`, and `operations`: by
-operation id (and `upload`, `download`) its `points`."""
+"""A coverage document, as JSON has it.
+
+`percent` of the contract, `percent_of_used` of the operations that were used,
+`next_gaps`, and `operations`: by operation id (and `upload`, `download`) its `points`.
+"""
 _MAX_NEXT: Final = 3
 _MAX_COUNT: Final = 2**53
 
 
+class _CoveredPoint(Struct):
+    point: str
+    covered: Annotated[int, Meta(ge=0, le=_MAX_COUNT)]
+    closed_by: Closing
+
+
+class _CoveredOperation(Struct, forbid_unknown_fields=True):
+    points: list[_CoveredPoint]
+
+    @property
+    def use(self) -> int:
+        """How often any of its points was covered."""
+        return sum(point.covered for point in self.points)
+
+    @property
+    def gaps(self) -> list[_CoveredPoint]:
+        return [point for point in self.points if not point.covered]
+
+
+_Operations = dict[str, _CoveredOperation]
+
+
+class _Gap(Struct):
+    operation: str
+    point: str
+    closed_by: Closing
+
+
+class _Document(Struct):
+    operations: _Operations
+
+
+class _WholeDocument(Struct):
+    percent: float
+    percent_of_used: float
+    next_gaps: list[_Gap]
+    operations: _Operations
+
+
 def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
-    operations = {
-        name: {
-            "points": [
-                _point(point, covered.get((name, point), 0), closed_by(name, point))
-                for point in points
-            ]
-        }
-        for name, points in all_points(contract).items()
-    }
+    operations: _Operations = {}
+    for name, points in all_points(contract).items():
+        covered_points = [
+            _CoveredPoint(point, covered.get((name, point), 0), closing_of(name, point))
+            for point in points
+        ]
+        operations[name] = _CoveredOperation(covered_points)
     return _with_totals(operations)
-
-
-def _point(name: str, number: int, closing: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "point": name,
-        "covered": number,
-        "met": number,
-        "closed_by": closing,
-    }  # the same number by two names
-
-
-def _with_totals(operations: Mapping[str, Any]) -> Coverage:
-    used = {
-        name: one
-        for name, one in operations.items()
-        if any(point["covered"] for point in one["points"])
-    }
-    return {
-        "percent": percent(operations),
-        "percent_of_used": percent(used),
-        "next_gaps": _next_gaps(used),
-        "operations": operations,
-    }
-
-
-def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the gaps to close first, no kind of point twice, each at the operation that is used most."""
-    gaps: dict[str, dict[str, Any]] = {}
-    use = {
-        name: sum(point["covered"] for point in operation["points"])
-        for name, operation in used.items()
-    }
-    for name in sorted(use, key=lambda name: (-use[name], name)):
-        for point in used[name]["points"]:
-            if not point["covered"]:
-                gap = {
-                    "operation": name,
-                    "point": point["point"],
-                    "closed_by": point["closed_by"],
-                }
-                gaps.setdefault(point["point"], gap)
-    return [gaps[point] for point in WORDS["first_gaps"] if point in gaps][:_MAX_NEXT]
-
-
-def percent(operations: Mapping[str, Any]) -> float:
-    """Return the percentage of the points that are covered, rounded down to a tenth: 100 means all."""
-    points = [
-        point["covered"] > 0
-        for operation in operations.values()
-        for point in operation["points"]
-    ]
-    return sum(points) * 1000 // len(points) / 10 if points else 0.0
-
-
-def merged(documents: Sequence[Coverage]) -> Coverage:
-    """Return the coverage of several runs together."""
-    operations: dict[str, dict[str, dict[str, Any]]] = {}
-    for one in documents:
-        for name, operation in one["operations"].items():
-            points = operations.setdefault(name, {})
-            for point in operation["points"]:
-                known = points.setdefault(
-                    point["point"], _point(point["point"], 0, point["closed_by"])
-                )
-                known["covered"] = known["met"] = known["met"] + point["met"]
-    return _with_totals(
-        {name: {"points": list(points.values())} for name, points in operations.items()}
-    )
 
 
 def read(value: object) -> Coverage:
@@ -107,25 +82,78 @@ def read(value: object) -> Coverage:
         ValueError: it is not; the text says where, and what was expected.
     """
     try:
-        document = convert(value, _Document)
+        operations = convert(value, _Document).operations
     except ValidationError as error:
         raise ValueError(f"no coverage document: {error}") from None
-    return merged([to_builtins(document)])
+    return _with_totals(operations)
 
 
-class _Point(Struct):
-    point: str
-    met: Annotated[int, Meta(ge=0, le=_MAX_COUNT)]  # files of every version have it
-    closed_by: dict[str, Any]
+def merged(documents: Sequence[Coverage]) -> Coverage:
+    """Return the coverage of several runs together."""
+    merged_points: dict[str, dict[str, _CoveredPoint]] = {}
+    for coverage in documents:
+        for name, operation in convert(coverage, _Document).operations.items():
+            points = merged_points.setdefault(name, {})
+            _add_points(points, operation.points)
+    operations = {
+        name: _CoveredOperation(list(points.values()))
+        for name, points in merged_points.items()
+    }
+    return _with_totals(operations)
 
 
-class _Document(Struct):
-    operations: dict[str, dict[Literal["points"], list[_Point]]]
+def _add_points(
+    points: dict[str, _CoveredPoint], added: Iterable[_CoveredPoint]
+) -> None:
+    for point in added:
+        if point.point in points:
+            points[point.point].covered += point.covered
+        else:
+            points[point.point] = point
 
 
 def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:
-    """Iterate over the operations: name, number of covered points, number of points, and the gaps."""
-    for name, operation in coverage["operations"].items():
-        points = operation["points"]
-        gaps = [point["point"] for point in points if not point["covered"]]
-        yield name, len(points) - len(gaps), len(points), gaps
+    """Iterate over the operations: name, covered points, all points, and the gaps."""
+    for name, operation in convert(coverage, _Document).operations.items():
+        gaps = [gap.point for gap in operation.gaps]
+        number = len(operation.points)
+        yield name, number - len(gaps), number, gaps
+
+
+# Totals -------------------------------------------------------------------------------
+
+
+def _with_totals(operations: _Operations) -> Coverage:
+    used = {name: one for name, one in operations.items() if one.use}
+    whole = _WholeDocument(
+        percent=_percent(operations.values()),
+        percent_of_used=_percent(used.values()),
+        next_gaps=_next_gaps(used),
+        operations=operations,
+    )
+    coverage: Coverage = to_builtins(whole)
+    return coverage
+
+
+def _percent(operations: Iterable[_CoveredOperation]) -> float:
+    """Return the percentage of the points that are covered.
+
+    It is rounded down to a tenth: 100 means all.
+    """
+    number = 0
+    gaps = 0
+    for operation in operations:
+        number += len(operation.points)
+        gaps += len(operation.gaps)
+    if number == 0:
+        return 0.0
+    return (number - gaps) * 1000 // number / 10
+
+
+def _next_gaps(used: _Operations) -> list[_Gap]:
+    """Return the gaps to close first, each at the operation that is used most."""
+    gaps: dict[str, _Gap] = {}
+    for name in sorted(used, key=lambda name: (-used[name].use, name)):
+        for gap in used[name].gaps:
+            gaps.setdefault(gap.point, _Gap(name, gap.point, gap.closed_by))
+    return [gaps[point] for point in FIRST_GAPS if point in gaps][:_MAX_NEXT]

@@ -1,24 +1,25 @@
-"""What clients did wrong, as JSON has it: the one shape in which the control plane, `image_workflow_emulator.testing`
-and reports show it.
+"""What clients did wrong, as JSON has it.
 
-Must not know a rule: most readers run in another process.
+It is the one shape in which the control plane, `image_workflow_emulator.testing` and
+reports show it. Must not know a rule: most readers run in another process.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.report import ReportFinding, Severity
 
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 """The worst first."""
-_MAX_SHOWN_REQUESTS: Final = 10
+_MAX_NUMBERS: Final = 10
+"""Limit of the requests that a text names."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A mistake of a client. As a text, it is one line with its rule, requests and remedy."""
+    """A mistake of a client. As a text, it is one line with its remedy."""
 
     rule: str
     severity: Severity
@@ -32,7 +33,9 @@ class Finding(Struct, frozen=True, kw_only=True):
     remedy: str
 
     def reported(self, where: str) -> ReportFinding:
-        """Return it as a finding of a report; `where` says where its requests were sent. Raises nothing.
+        """Return it as a finding of a report.
+
+        `where` says where its requests were sent. Raises nothing.
 
         >>> from starlette.testclient import TestClient
         >>> app = create_app()
@@ -40,17 +43,29 @@ class Finding(Struct, frozen=True, kw_only=True):
         >>> app.sandbox.conduct().findings[0].reported("in the query").where
         'in the query'
         """
-        shared = structs.asdict(self)
-        del shared["client"]
-        return ReportFinding(where=where, **shared)
+        return ReportFinding(
+            rule=self.rule,
+            severity=self.severity,
+            where=where,
+            message=self.message,
+            source=self.source,
+            remedy=self.remedy,
+            requests=self.requests,
+        )
 
     def __str__(self) -> str:
         numbers = request_numbers(self.requests)
-        return f"{self.severity}: {self.rule}: {self.message} ({numbers}); remedy: {self.remedy}"
+        return (
+            f"{self.severity}: {self.rule}: {self.message} ({numbers}); "
+            f"remedy: {self.remedy}"
+        )
 
 
 class Conduct(Struct, frozen=True, kw_only=True):
-    """What the clients of a sandbox did wrong, as far as the journal shows it. `Sandbox.conduct` returns it."""
+    """What the clients of a sandbox did wrong, as far as the journal shows it.
+
+    `Sandbox.conduct` returns it.
+    """
 
     findings: list[Finding]
     """The most expensive first."""
@@ -59,7 +74,7 @@ class Conduct(Struct, frozen=True, kw_only=True):
     not_checked: list[str] = []
     """The rules that an auto clock keeps from being checked."""
     judged: Mapping[str, int]
-    """The number of `requests` that were judged, and of those that had `left` the journal before."""
+    """The number of `requests` that were judged, and how many had `left` before."""
 
     @property
     def errors(self) -> list[Finding]:
@@ -69,4 +84,5 @@ class Conduct(Struct, frozen=True, kw_only=True):
 
 def request_numbers(requests: Sequence[int]) -> str:
     """Name requests by their sequence numbers, such as `requests 2, 5`."""
-    return f"{'request' if len(requests) == 1 else 'requests'} {first_of(requests, _MAX_SHOWN_REQUESTS)}"
+    noun = "request" if len(requests) == 1 else "requests"
+    return f"{noun} {first_of(requests, _MAX_NUMBERS)}"

@@ -1,239 +1,303 @@
-"""The history of a sandbox, as the rules of conduct need it: repetitions of requests, reads of work, orders.
+"""The history of a sandbox, as the rules of conduct need it.
 
-Made from records for one examination, and then discarded. Must not know any rule.
+It groups the requests, and says what a client knew when it sent one. It is made for one
+examination, and then discarded. Must not know any rule.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Callable, Mapping
-from functools import cache
-from itertools import chain
+from functools import cache, cached_property
 from operator import attrgetter
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple
 
-from image_workflow_emulator.domain.resources import (
-    Generation,
-    Operation,
-    UploadSession,
-)
 from image_workflow_emulator.examiner import facts
-from image_workflow_emulator.examiner.facts import POLLS, Client, Records
-from image_workflow_emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
-from image_workflow_emulator.service.records.record import RequestRecord
+from image_workflow_emulator.examiner.facts import POLLS
+from image_workflow_emulator.examiner.identity import (
+    Client,
+    Intent,
+    client_of,
+    intent_of,
+)
+from image_workflow_emulator.examiner.request import (
+    Outcomes,
+    Request,
+    Requests,
+    Upload,
+    Work,
+)
+from image_workflow_emulator.examiner.sequences import PATIENCE_MS, grouped, pause_ms
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
 
-PATIENCE_MS: Final = 10 * MINUTE_MS
-"""What was not done within this much emulator time counts as never done."""
 AT_ONCE_MS: Final = 500
-"""Requests that follow each other faster, by both clocks, may have been sent at once."""
+"""Requests that follow each other faster may have been sent at once."""
 _MAX_CONCURRENT: Final = 100
-"""Limit of concurrent requests: beyond it, which answers a client knew is not worked out."""
+"""Limit of the concurrent requests that are looked at."""
+_REFUSED_CREDENTIAL: Final = (401, 403)
 
-_sequence_of, _key_of = attrgetter("sequence"), attrgetter("idempotency_key")
-WaitOf: TypeAlias = Callable[[RequestRecord], int]
-"""Returns how many seconds an answer asked to wait; 0 if it did not."""
+_sequence_of = attrgetter("sequence")
+_connection_of = attrgetter("connection")
+_key_of = attrgetter("idempotency_key")
+_operation_of = attrgetter("operation")
 
 
-class Works(Protocol):
-    """What has become of the work and the uploads that requests were about."""
+class Admission(NamedTuple):
+    """The request whose answer showed admitted work, and that work as it is now."""
 
-    def find_work(self, identifier: str) -> Operation | Generation | None:
-        """Return a piece of work as it is now."""
-
-    def find_upload(self, identifier: str) -> UploadSession | None:
-        """Return an Upload Session as it is now."""
+    request: Request
+    work: Work
 
 
 class History:
-    """The requests to a sandbox in the order of arrival. `has_ended`: nothing more will come."""
+    """The requests to a sandbox in the order of arrival."""
 
     def __init__(
-        self, records: Records, works: Works, now: int, has_ended: bool
+        self,
+        requests: Requests,
+        outcomes: Outcomes,
+        now: int,
+        *,
+        has_ended: bool = False,
+        was_interrupted: bool = False,
     ) -> None:
-        self.works = works
-        self.has_ended = has_ended
-        self._now = now
-        self.client, self.intent = cache(facts.client), cache(facts.intent)
-        self.records: Records = sorted(records, key=_sequence_of)
-        self.by_operation: Mapping[str | None, Records] = facts.grouped(
-            self.records, attrgetter("operation")
-        )
-        """The records of each operation, and under None of what came to no operation."""
-        self.with_key = [
-            one
-            for one in self.records
-            if one.key_header is not None and one.operation is not None
-        ]
-        """The records of the requests to operations that had an Idempotency-Key."""
-        failing = {
-            record.path for record in self.records if not facts.is_success(record)
-        }
-        self.by_intent = facts.grouped(
-            (record for record in self.records if record.path in failing), self.intent
-        )
-        """The records of each request with its repetitions, whatever their keys. Only where something failed."""
-        by_key = (
-            facts.grouped(records, _key_of) for records in self.by_intent.values()
-        )
-        self.requests = [records for groups in by_key for records in groups.values()]
-        """The records of each request with its repetitions: with the same key, where it has one. Only where something
-        failed."""
-        self._requests_by_sequence = {
-            record.sequence: records for records in self.requests for record in records
-        }
-        polls = chain.from_iterable(
-            self.by_operation.get(operation, ()) for operation in POLLS
-        )
-        self.polls = facts.grouped(
-            polls, lambda poll: (self.client(poll), str(facts.work_id(poll)))
-        )
-        """The reads of each work, by client and id."""
-        self.ends = [record for record in self.records if facts.shows_end(record)]
-        """The records of the answers that showed the end of some work."""
-        self.seen_to_end = {facts.work_id(record) for record in self.ends}
-        """The ids of the work whose end some answer showed."""
-        self._shut_out_at = {
-            self.client(one): one.sequence
-            for one in self.records
-            if one.status in (401, 403)
-        }
-        admitted = [
-            record for record in self.with_key if facts.is_answered(record, 202)
-        ]
-        self.admitted = [
-            (one, work)
-            for one in admitted
-            if (work := self.work(facts.work_id(one))) is not None
-        ]
-        """The records of the answers that showed admitted work, each with that work as it is now."""
-        self.by_client: Mapping[Client, Records] = facts.grouped(
-            self.records, self.client
-        )
-        """The records of each client: a credential with a User-Agent."""
-        self._on_connection = facts.grouped(self.records, attrgetter("connection"))
-        orders = [
-            record
-            for record in self.with_key
-            if record.is_committed and record.status == 202
-        ]
-        is_concurrent = any(order.last_arrival > order.sequence for order in orders)
-        self.orders = facts.grouped(orders if is_concurrent else (), self.intent)
-        """The records of the requests that admitted work, by intent; nothing if no other request came before
-        an answer.
+        """Sort the requests, of which no more will come if `has_ended`.
+
+        A client that `was_interrupted` had no chance to finish, so nothing of what it
+        did not do counts.
         """
+        self.requests: Requests = sorted(requests, key=_sequence_of)
+        self._outcomes = outcomes
+        self._now = now
+        self.has_ended = has_ended and not was_interrupted
+        self._was_interrupted = was_interrupted
+        self.client: Callable[[Request], Client] = cache(client_of)
+        self.intent: Callable[[Request], Intent] = cache(intent_of)
 
-    def same_request(self, record: RequestRecord) -> Records:
-        """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
-        return self._requests_by_sequence.get(record.sequence, ())
+    # Groups ---------------------------------------------------------------------------
 
-    # Time -----------------------------------------------------------------------------------------------------------
+    @cached_property
+    def by_operation(self) -> Mapping[str | None, Requests]:
+        """The requests to each operation; under None those to no operation."""
+        return grouped(self.requests, _operation_of)
+
+    def to_operation(self, operation: str) -> Requests:
+        """Return the requests to an operation."""
+        return self.by_operation.get(operation, ())
+
+    def to_bytes(self) -> Requests:
+        """Return the requests for bytes: uploads and downloads."""
+        to_no_operation = self.by_operation.get(None, ())
+        return [one for one in to_no_operation if one.byte_surface is not None]
+
+    @cached_property
+    def by_client(self) -> Mapping[Client, Requests]:
+        """The requests of each client."""
+        return grouped(self.requests, self.client)
+
+    @cached_property
+    def _by_connection(self) -> Mapping[str | None, Requests]:
+        return grouped(self.requests, _connection_of)
+
+    @cached_property
+    def with_key(self) -> Requests:
+        """The requests to operations that had an Idempotency-Key."""
+        return [
+            request
+            for request in self.requests
+            if request.operation is not None and request.idempotency_key is not None
+        ]
+
+    @cached_property
+    def by_intent(self) -> Mapping[Intent, Requests]:
+        """The requests of each intent, whatever their keys.
+
+        Only of paths at which some request failed.
+        """
+        failing = {one.path for one in self.requests if not facts.is_success(one)}
+        requests = (request for request in self.requests if request.path in failing)
+        return grouped(requests, self.intent)
+
+    @cached_property
+    def attempts(self) -> list[Requests]:
+        """Each request with its repetitions: those with its key, if it has one.
+
+        Only of paths at which some request failed.
+        """
+        attempts: list[Requests] = []
+        for requests in self.by_intent.values():
+            attempts += grouped(requests, _key_of).values()
+        return attempts
+
+    @cached_property
+    def _attempts_by_sequence(self) -> Mapping[int, Requests]:
+        by_sequence: dict[int, Requests] = {}
+        for attempts in self.attempts:
+            for request in attempts:
+                by_sequence[request.sequence] = attempts
+        return by_sequence
+
+    def attempts_of(self, request: Request) -> Requests:
+        """Return a request with its repetitions; nothing where nothing failed."""
+        return self._attempts_by_sequence.get(request.sequence, ())
+
+    # Work -----------------------------------------------------------------------------
+
+    @cached_property
+    def polls(self) -> Mapping[tuple[Client, str], Requests]:
+        """The reads of each work, by client and id."""
+        reads: list[Request] = []
+        for operation in POLLS:
+            reads += self.to_operation(operation)
+        return grouped(
+            reads, lambda read: (self.client(read), str(facts.work_id(read)))
+        )
+
+    @cached_property
+    def ends(self) -> Requests:
+        """The requests whose answers showed the end of some work."""
+        return [request for request in self.requests if facts.shows_end(request)]
+
+    @cached_property
+    def seen_to_end(self) -> frozenset[str | None]:
+        """The ids of the work whose end some answer showed."""
+        return frozenset(facts.work_id(request) for request in self.ends)
+
+    @cached_property
+    def admissions(self) -> list[Admission]:
+        """The requests whose answers showed admitted work, with that work."""
+        admissions: list[Admission] = []
+        for request in self.with_key:
+            if not facts.is_answered(request, 202):
+                continue
+            work = self.work_of(request)
+            if work is not None:
+                admissions.append(Admission(request, work))
+        return admissions
+
+    @cached_property
+    def orders(self) -> Mapping[Intent, Requests]:
+        """The requests that admitted work, by intent.
+
+        Nothing, if no other request ever came before the answer to one of them.
+        """
+        orders = [
+            request
+            for request in self.with_key
+            if request.is_committed and request.status == 202
+        ]
+        is_concurrent = any(one.last_arrival > one.sequence for one in orders)
+        return grouped(orders if is_concurrent else (), self.intent)
+
+    def work_of(self, request: Request) -> Work | None:
+        """Return the work that a request reads or admits, as it is now."""
+        identifier = facts.work_id(request)
+        return None if identifier is None else self._outcomes.find_work(identifier)
+
+    def upload_of(self, request: Request) -> Upload | None:
+        """Return the Upload Session that a request is about, as it is now."""
+        identifier = facts.upload_id(request)
+        return None if identifier is None else self._outcomes.find_upload(identifier)
+
+    def is_paid(self, request: Request) -> bool:
+        """Whether a request admitted work that keeps Credits."""
+        if not request.is_committed:
+            return False
+        work = self.work_of(request)
+        return work is not None and credits_of(work) != 0
+
+    # Time -----------------------------------------------------------------------------
 
     def is_over(self, instant: int) -> bool:
         """Whether what was not done since an instant counts as never done."""
+        if self._was_interrupted:
+            return False
         return self.has_ended or self._now >= instant + PATIENCE_MS
 
-    def unexplained(self, records: Records, wait_of: WaitOf) -> int:
-        """Count the requests that up to `MAX_PROGRAMS` programs do not explain, of which each waits as it is told.
+    def is_wait_over(self, request: Request, seconds: int) -> bool:
+        """Whether a client that waited so long after an answer would have come back."""
+        return self.has_ended or self._now >= request.left_at + seconds * SECOND_MS
 
-        These are answers after whose wait nobody came back (a program that has come back once may give up), and
-        programs beyond that number that wait at one time.
-        """
-        waiting: deque[tuple[RequestRecord, bool]] = deque()
-        most = 0
-        for record in records:
-            is_return = bool(waiting) and facts.has_waited(
-                waiting[0][0], record, wait_of(waiting[0][0])
-            )
-            if is_return:
-                waiting.popleft()
-            if wait_of(record):
-                waiting.append((record, is_return))
-            most = max(most, len(waiting))
-        return max(most - facts.MAX_PROGRAMS, 0) + sum(
-            not is_return
-            and (self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS)
-            for one, is_return in waiting
-        )
+    # Who knew what --------------------------------------------------------------------
 
-    # Who knew what --------------------------------------------------------------------------------------------------
-
-    def knows(self, later: RequestRecord, earlier: RequestRecord) -> bool:
+    def knows(self, later: Request, earlier: Request) -> bool:
         """Whether the client had the answer to one request when it sent the other.
 
-        Requests that go out together, on connections that were used before, do not know of each other. Two requests
-        with one key may be a client's that sends a write twice to be quick; a third one is a loop.
+        Requests that go out together, on connections that were used before, do not know
+        of each other. Two requests with one key may be a client's that sends a write
+        twice to be quick; a third one is a loop.
         """
         if later.sequence <= earlier.last_arrival:
             return False
         if later.connection in (None, earlier.connection):
             return True
-        if max(facts.pauses_ms(earlier, later)) >= AT_ONCE_MS:
+        if pause_ms(earlier, later) >= AT_ONCE_MS:
             return True
         key = later.idempotency_key
         if key is not None and key == earlier.idempotency_key:
-            same = self.same_request(later)
-            index = bisect_left(same, later.sequence, key=_sequence_of)
-            return (
-                index > 1
-                and max(facts.pauses_ms(same[index - 2], earlier)) < AT_ONCE_MS
-            )
-        return self._on_connection[later.connection][0] is later
+            return self._is_third_at_once(later, earlier)
+        return self._by_connection[later.connection][0] is later
 
-    def next_knowing(
-        self, records: Records, earlier: RequestRecord
-    ) -> RequestRecord | None:
-        """Return the first record of a group whose client knew the answer to an earlier one."""
-        index = bisect_right(records, earlier.last_arrival, key=_sequence_of)
-        return next(
-            (
-                one
-                for one in records[index : index + _MAX_CONCURRENT]
-                if self.knows(one, earlier)
-            ),
-            None,
-        )
+    def _is_third_at_once(self, later: Request, earlier: Request) -> bool:
+        attempts = self.attempts_of(later)
+        index = bisect_left(attempts, later.sequence, key=_sequence_of)
+        return index > 1 and pause_ms(attempts[index - 2], earlier) < AT_ONCE_MS
 
-    def between(self, earlier: RequestRecord, later: RequestRecord) -> Records:
-        """Return what the same worker sent between two requests: on their connection, or else of their client."""
-        is_kept = later.connection == earlier.connection
-        records = (
-            self._on_connection[later.connection]
-            if is_kept
-            else self.by_client[self.client(later)]
-        )
-        start = bisect_right(records, earlier.sequence, key=_sequence_of)
-        return records[
-            start : bisect_left(records, later.sequence, start, key=_sequence_of)
-        ]
+    def next_knowing(self, requests: Requests, earlier: Request) -> Request | None:
+        """Return the first request of a group that knew the answer to an earlier one."""
+        for request in requests_after(requests, earlier):
+            if self.knows(request, earlier):
+                return request
+        return None
 
-    # What became of it ----------------------------------------------------------------------------------------------
+    def between(self, earlier: Request, later: Request) -> Requests:
+        """Return what the same worker sent between two requests.
 
-    def work(self, identifier: str | None) -> Operation | Generation | None:
-        """Return a piece of work as it is now."""
-        return None if identifier is None else self.works.find_work(identifier)
+        That is on their connection; if they have two, all that their client sent.
+        """
+        if later.connection == earlier.connection:
+            requests = self._by_connection[later.connection]
+        else:
+            requests = self.by_client[self.client(later)]
+        start = bisect_right(requests, earlier.sequence, key=_sequence_of)
+        end = bisect_left(requests, later.sequence, start, key=_sequence_of)
+        return requests[start:end]
 
-    def is_paid(self, record: RequestRecord) -> bool:
-        """Whether a request admitted work that has taken Credits and not given them back."""
-        work = self.work(facts.work_id(record)) if record.is_committed else None
-        return (
-            work is not None
-            and (
-                work.reserved_credits
-                if work.charged_credits is None
-                else work.charged_credits
-            )
-            > 0
-        )
-
-    def saw_work_end(self, after: RequestRecord, before: RequestRecord) -> bool:
+    def saw_work_end(self, after: Request, before: Request) -> bool:
         """Whether an answer between two requests showed that some work had ended."""
         index = bisect_right(self.ends, after.last_arrival, key=_sequence_of)
         return index < len(self.ends) and self.ends[index].sequence < before.sequence
 
-    def was_shut_out(self, record: RequestRecord) -> bool:
-        """Whether a later request of its client was refused for its credential, so that the client has to stop."""
-        return self._shut_out_at.get(self.client(record), 0) > record.sequence
+    # What excuses a client ------------------------------------------------------------
 
-    def ended_in_failure(self, record: RequestRecord) -> bool:
-        """Whether the last answer to its client, later than this one, was a failure that may have ended the client."""
-        last = self.by_client[self.client(record)][-1]
-        return last.sequence > record.sequence and not facts.is_success(last)
+    @cached_property
+    def _shut_out_at(self) -> Mapping[Client, int]:
+        """By client: the number of the last request whose credential was refused."""
+        shut_out_at: dict[Client, int] = {}
+        for request in self.requests:
+            if request.status in _REFUSED_CREDENTIAL:
+                shut_out_at[self.client(request)] = request.sequence
+        return shut_out_at
+
+    def was_shut_out(self, request: Request) -> bool:
+        """Whether a client was refused for its credential later, and had to stop."""
+        return self._shut_out_at.get(self.client(request), 0) > request.sequence
+
+    def ended_in_failure(self, request: Request) -> bool:
+        """Whether the last answer to a client was a later failure, which may end it."""
+        last = self.by_client[self.client(request)][-1]
+        return last.sequence > request.sequence and not facts.is_success(last)
+
+
+def credits_of(work: Work) -> int | None:
+    """Return the Credits that work keeps; None if they are unknown."""
+    if work.charged_credits is None:
+        return work.reserved_credits
+    return work.charged_credits
+
+
+def requests_after(requests: Requests, earlier: Request) -> Requests:
+    """Return the next requests of a group that arrived after an earlier one was answered.
+
+    They are at most as many as may be in flight at once.
+    """
+    start = bisect_right(requests, earlier.last_arrival, key=_sequence_of)
+    return requests[start : start + _MAX_CONCURRENT]

@@ -1,1 +1,4 @@
-"""The rules of conduct, in files by what they are about; `examiner/conduct.py` lists them."""
+"""The rules of conduct, in files by what they are about.
+
+`examiner/conduct.py` lists them.
+"""

@@ -1,238 +1,258 @@
-"""What a client does after refusals that will not change by themselves, and which of them it could have avoided."""
+"""Rules about refusals that do not change by themselves: what a client does after one."""
 
-from email.utils import parsedate_to_datetime
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from operator import attrgetter
-from typing import Final
-from urllib.parse import parse_qsl
+from typing import Final, NamedTuple
 
 from image_workflow_emulator.examiner import facts
-from image_workflow_emulator.examiner.facts import MAX_PROGRAMS, Records
 from image_workflow_emulator.examiner.history import History
+from image_workflow_emulator.examiner.identity import title_of
+from image_workflow_emulator.examiner.programs import MAX_PROGRAMS, Workers, workers_of
+from image_workflow_emulator.examiner.request import Request, Requests
 from image_workflow_emulator.examiner.rules.rule import (
     KEPT,
+    Breach,
+    ConductRule,
     Verdicts,
     breach,
+)
+from image_workflow_emulator.examiner.sequences import (
+    grouped,
     is_refused_alike,
     rows_of,
 )
-from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp
-from image_workflow_emulator.service.records.record import RequestRecord
 
 _HARMLESS: Final = 1
+"""How many repetitions of one worker may be a mistake."""
 _MAX_BETWEEN: Final = 50
 """Limit of the requests between two that are looked at."""
 _HOPELESS: Final = (400, 401, 402, 403, 404, 410, 422)
 _OF_ALL_WRITES: Final = (401, 402, 403)
-_PAGING: Final = ("limit", "after")
+
+
+def _harmless_repetitions(workers: Workers) -> int:
+    return _HARMLESS if workers.is_sure else MAX_PROGRAMS - 1
+
+
+# The same request again ---------------------------------------------------------------
 
 
 def retry_of_the_hopeless(history: History) -> Verdicts:
     """A request is repeated after an answer that cannot change.
 
-    400, 401, 403, 404, 410, 422 and upload_bytes_conflict say that the request will be refused until something else is
-    done first; so does 402, as long as the Team's Credits are what they were. One repetition may be a mistake; the
-    second is a loop. A repetition counts only where it is sure to be one: it has the key of a refused request, or the
-    address of its upload; or nothing but such refusals (and reads, between writes) comes in between on its connection.
-    Where each request opened a connection of its own, as many programs may have asked once each as `MAX_PROGRAMS`. A
-    pause of ten minutes of emulator time is a new attempt.
+    400, 401, 403, 404, 410, 422 and upload_bytes_conflict say that the request will be
+    refused until something else is done first; so does 402, as long as the Team's
+    Credits are what they were. One repetition may be a mistake; the second is a loop. A
+    repetition counts only where it is sure to be one: it has the key of a refused
+    request, or the address of its upload; or nothing but such refusals (and reads,
+    between writes) comes in between on its connection. Where each request opened a
+    connection of its own, as many programs may have asked once each as `MAX_PROGRAMS`.
+    A pause of ten minutes of emulator time is a new attempt.
     """
-    for records in history.by_intent.values():
-        rows = rows_of(
-            records,
-            _is_hopeless,
-            lambda last, one: not (_is_hopeless(one) and is_refused_alike(last, one)),
-        )
-        for row, _ in rows:
-            found = _repetitions(history, row)
-            yield from [KEPT] * (len(row) - len(found))
-            if found:
-                message = f"{facts.title(row[0])} was repeated though {row[0].status} {row[0].code} cannot change by itself"
-                yield breach(message, row[0], *found, times=len(found))
+    for requests in history.by_intent.values():
+        for row in rows_of(requests, _is_hopeless, _ends_hopeless_row):
+            loop = _loop_in(history, row.requests)
+            for _ in range(len(row.requests) - loop.needless):
+                yield KEPT
+            if loop.needless:
+                yield _repeated(loop)
 
 
-def _is_hopeless(record: RequestRecord) -> bool:
-    return facts.is_answered(record, *_HOPELESS) or (
-        record.code == "upload_bytes_conflict" and facts.is_answered(record, 409)
+RETRY_OF_THE_HOPELESS: Final = ConductRule(
+    name="retry-of-the-hopeless",
+    examine=retry_of_the_hopeless,
+    source=(
+        "Section 7, recovery: supply a valid credential; add Credits; "
+        "treat as unavailable; correct the fields."
+    ),
+    remedy=(
+        "do what the code asks for first, or tell who can; "
+        "do not send the same request again"
+    ),
+)
+
+
+class _Repetition(NamedTuple):
+    """A refused request, and the same request again."""
+
+    refused: Request
+    again: Request
+
+
+class _Loop(NamedTuple):
+    """A request with all of its repetitions, and how many of them are too many."""
+
+    requests: Requests
+    needless: int
+
+
+_NO_LOOP: Final = _Loop((), 0)
+
+
+def _repeated(loop: _Loop) -> Breach:
+    first = loop.requests[0]
+    return breach(
+        f"{title_of(first)} was repeated though "
+        f"{first.status} {first.code} cannot change by itself",
+        *loop.requests,
+        times=loop.needless,
     )
 
 
-def _repetitions(history: History, row: Records) -> Records:
-    """Return the repetitions in a row that are too many."""
-    workers, is_sure = facts.workers_of(row)
-    harmless = _HARMLESS if is_sure else MAX_PROGRAMS - 1
-    followers = [
-        record
-        for worker in workers
-        for last, record in pairwise(worker)
-        if _follows_directly(history, last, record)
-    ]
+def _is_hopeless(request: Request) -> bool:
+    if request.code == "upload_bytes_conflict":
+        return facts.is_answered(request, 409)
+    return facts.is_answered(request, *_HOPELESS)
+
+
+def _ends_hopeless_row(last: Request, request: Request) -> bool:
+    return not (_is_hopeless(request) and is_refused_alike(last, request))
+
+
+def _loop_in(history: History, row: Requests) -> _Loop:
+    """Return the loop in a row of refusals, if there is one."""
+    workers = workers_of(row)
+    named = list(_named_repetitions(history, row))
+    repetitions = list(_direct_repetitions(history, workers))
+    if workers.is_sure:
+        repetitions += named
+    attempts = _successive(history, repetitions)
+    harmless = _harmless_repetitions(workers)
+    if len(attempts) > harmless:
+        return _Loop(_requests_of(repetitions), len(attempts) - harmless)
+    if len(named) > _HARMLESS:
+        return _Loop(_requests_of(named), len(named) - _HARMLESS)
+    return _NO_LOOP
+
+
+def _direct_repetitions(history: History, workers: Workers) -> Iterator[_Repetition]:
+    """Iterate over the repetitions that follow a refusal directly, at its worker."""
+    for worker in workers.requests:
+        for refused, again in pairwise(worker):
+            if _follows_directly(history, refused, again):
+                yield _Repetition(refused, again)
+
+
+def _follows_directly(history: History, refused: Request, again: Request) -> bool:
+    if not history.knows(again, refused):
+        return False
+    between = history.between(refused, again)[:_MAX_BETWEEN]
+    if refused.method == "GET":
+        return all(map(_is_hopeless, between))
+    return all(_is_hopeless(one) or _is_successful_read(one) for one in between)
+
+
+def _is_successful_read(request: Request) -> bool:
+    return request.method == "GET" and facts.is_success(request)
+
+
+def _named_repetitions(history: History, row: Requests) -> Iterator[_Repetition]:
+    """Iterate over the repetitions that have the key or the upload of a refusal."""
     named = [
-        record
-        for record in row
-        if record.idempotency_key is not None or record.byte_surface == "upload"
+        request
+        for request in row
+        if request.idempotency_key is not None or request.byte_surface == "upload"
     ]
-    by_name = facts.grouped(
-        named, lambda record: (record.idempotency_key, record.path)
-    ).values()
-    namesakes = [
-        record
-        for same in by_name
-        for last, record in pairwise(same)
-        if history.knows(record, last)
-    ]
-    if is_sure:
-        followers = sorted(
-            {one.sequence: one for one in (*followers, *namesakes)}.values(),
-            key=attrgetter("sequence"),
-        )
-    attempts: list[
-        RequestRecord
-    ] = []  # what was sent at once, on two connections, is one
-    for record in followers:
-        if not attempts or history.knows(record, attempts[-1]):
-            attempts.append(record)
-    return attempts[harmless:] or namesakes[_HARMLESS:]
+    for attempts in grouped(named, attrgetter("idempotency_key", "path")).values():
+        for refused, again in pairwise(attempts):
+            if history.knows(again, refused):
+                yield _Repetition(refused, again)
 
 
-def _follows_directly(
-    history: History, last: RequestRecord, record: RequestRecord
-) -> bool:
-    return history.knows(record, last) and all(
-        _is_hopeless(one)
-        or (last.method != "GET" and one.method == "GET" and facts.is_success(one))
-        for one in history.between(last, record)[:_MAX_BETWEEN]
-    )
+def _successive(history: History, repetitions: Iterable[_Repetition]) -> Requests:
+    """Return the repetitions in order; those that were sent at once are one attempt."""
+    by_sequence = {one.again.sequence: one.again for one in repetitions}
+    attempts: list[Request] = []
+    for sequence in sorted(by_sequence):
+        request = by_sequence[sequence]
+        if not attempts or history.knows(request, attempts[-1]):
+            attempts.append(request)
+    return attempts
+
+
+def _requests_of(repetitions: Iterable[_Repetition]) -> Requests:
+    by_sequence: dict[int, Request] = {}
+    for repetition in repetitions:
+        by_sequence[repetition.refused.sequence] = repetition.refused
+        by_sequence[repetition.again.sequence] = repetition.again
+    return [by_sequence[sequence] for sequence in sorted(by_sequence)]
+
+
+# Other writes -------------------------------------------------------------------------
 
 
 def goes_on_after_refusal(history: History) -> Verdicts:
     """A batch goes on with other writes after a refusal that will meet all of them.
 
-    401, 402 and 403 say something of the credential or its Team, not of the one write. A second write that is refused
-    in the same way may have been under way; from the third on, nobody reads the answers. It counts if it came on a
-    connection that had brought such a refusal: other programs did not see it. Where each request opened a connection of
-    its own, more than `MAX_PROGRAMS` are needed. A write that succeeds, other Credits, and ten minutes of emulator time
-    end the row.
+    401, 402 and 403 say something of the credential or its Team, not of the one write.
+    A second write that is refused in the same way may have been under way; from the
+    third on, nobody reads the answers. It counts if it came on a connection that had
+    brought such a refusal: other programs did not see it. Where each request opened a
+    connection of its own, more than `MAX_PROGRAMS` are needed. A write that succeeds,
+    other Credits, and ten minutes of emulator time end the row.
     """
-
-    def is_refused(record: RequestRecord) -> bool:
-        return facts.is_answered(record, *_OF_ALL_WRITES)
-
-    def ends(last: RequestRecord, record: RequestRecord) -> bool:
-        return facts.is_success(record) or (
-            is_refused(record) and not is_refused_alike(last, record)
-        )
-
-    for records in (
-        history.by_client.values() if any(map(is_refused, history.records)) else ()
-    ):
-        writes = [
-            record for record in records if record.operation and record.method != "GET"
-        ]
-        for row, _ in rows_of(writes, is_refused, ends):
+    for requests in history.by_client.values():
+        writes = filter(facts.is_write, requests)
+        for row in rows_of(writes, _is_refused, _ends_refused_row):
             yield KEPT
-            first, going_on = row[0], _going_on(history, row)
-            if going_on:
-                refused = (
-                    f"{facts.title(first)} was refused with {first.status} {first.code}"
-                )
+            others = _others_sent_on(history, row.requests)
+            if others:
+                first = row.requests[0]
                 yield breach(
-                    f"{refused}, and {len(going_on)} other writes were sent on",
+                    f"{title_of(first)} was refused with {first.status} {first.code}, "
+                    f"and {len(others)} other writes were sent on",
                     first,
-                    *going_on,
+                    *others,
                 )
 
 
-def _going_on(history: History, row: Records) -> Records:
-    """Return the writes of a row that are no repetitions, and whose program had seen such a refusal; not the first of
-    them.
+GOES_ON_AFTER_REFUSAL: Final = ConductRule(
+    name="goes-on-after-refusal",
+    examine=goes_on_after_refusal,
+    source=(
+        "Section 7, recovery: supply a valid credential; add Credits, submit a new "
+        "logical request; use a full credential for writes; restore the Subscription."
+    ),
+    remedy=(
+        "stop the batch at the first 401, 402 or 403, "
+        "and go on when what it asks for was done"
+    ),
+)
+
+
+def _is_refused(request: Request) -> bool:
+    return facts.is_answered(request, *_OF_ALL_WRITES)
+
+
+def _ends_refused_row(last: Request, request: Request) -> bool:
+    if facts.is_success(request):
+        return True
+    return _is_refused(request) and not is_refused_alike(last, request)
+
+
+def _others_sent_on(history: History, row: Requests) -> Requests:
+    """Return the other writes of a row whose program had seen the first refusal.
+
+    Nothing if they are so few that they may have been under way.
     """
-    workers, is_sure = facts.workers_of(row)
-    first = {history.intent(record): record for record in reversed(row)}
-    found = [
-        record
-        for worker in workers
-        for record in worker[1:]
-        if first[history.intent(record)] is record and history.knows(record, worker[0])
-    ]
-    return found if len(found) > (_HARMLESS if is_sure else MAX_PROGRAMS - 1) else ()
+    workers = workers_of(row)
+    repetitions = _repetitions_in(history, row)
+    others: list[Request] = []
+    for worker in workers.requests:
+        first = worker[0]
+        for request in worker[1:]:
+            is_other = request.sequence not in repetitions
+            if is_other and history.knows(request, first):
+                others.append(request)
+    if len(others) > _harmless_repetitions(workers):
+        return others
+    return ()
 
 
-def upload_after_window(history: History) -> Verdicts:
-    """Bytes or their completion come after the window of the Upload Session.
-
-    The service says so, 410 upload_expired; the rule is broken if the request itself came after upload.expires_at. A
-    request that came in time and was delayed, its repetition, and one that a scenario answered do not count. Such a
-    session is not reported as abandoned as well.
-    """
-    in_time: set[tuple[str, str | None]] = set()
-    for record in history.records:
-        identifier = (
-            None if record.operation == "createUpload" else facts.upload_id(record)
-        )
-        session = history.works.find_upload(identifier or "")
-        if session is None:
-            continue
-        attempts = (session.id, record.operation)
-        if (
-            record.code != "upload_expired"
-            or record.is_injected
-            or record.at < session.expires_at
-        ):
-            in_time.add(attempts)
-        late = "bytes" if record.byte_surface else "completion"
-        message = f"the window of {session.id} had passed when its {late} came"
-        yield breach(message, record) if attempts not in in_time else KEPT
-
-
-def cursor_with_other_filters(history: History) -> Verdicts:
-    """A cursor is sent with other filters than those of the list that gave it.
-
-    The service says that the cursor is invalid; the rule is broken if the same collection gave the cursor before, with
-    other filters. A cursor that was never given is a mistake of another kind.
-    """
-    given: dict[tuple[str, str], RequestRecord] = {}
-    for record in history.records:
-        operation = record.operation or ""
-        if not operation.startswith("list"):
-            continue
-        cursor = facts.next_cursor(record)
-        if cursor is not None:
-            given[operation, cursor] = record
-        after = (
-            dict(parse_qsl(facts.query(record))).get("after", "")
-            if b"after=" in record.query
-            else ""
-        )
-        if (operation, after) in given:
-            is_earned = record.code == "invalid_cursor" and not record.is_injected
-            message = f"{facts.title(record)} was sent with a cursor that it gave for other filters"
-            is_other = is_earned and _filters(record) != _filters(
-                given[operation, after]
-            )
-            yield breach(message, record) if is_other else KEPT
-
-
-def _filters(record: RequestRecord) -> list[tuple[str, str]]:
-    return [
-        pair
-        for pair in parse_qsl(facts.query(record), keep_blank_values=True)
-        if pair[0] not in _PAGING
-    ]
-
-
-def use_after_sunset(history: History) -> Verdicts:
-    """Something deprecated is called after its Sunset.
-
-    The answer carries the date; the call is judged by the emulator's clock. The first call after it breaks the rule,
-    since the date was announced before.
-    """
-    for record in history.records:
-        is_plain = record.rule is None and record.outcome == "answered"
-        if not is_plain and (date := facts.header(record, b"sunset")):
-            sunset = (
-                int(parsedate_to_datetime(date.decode("latin-1")).timestamp())
-                * SECOND_MS
-            )
-            message = f"{facts.title(record)} was called after its Sunset, {format_timestamp(sunset)}"
-            yield breach(message, record) if record.at > sunset else KEPT
+def _repetitions_in(history: History, row: Requests) -> set[int]:
+    """Return the numbers of the requests whose intent has come before in a row."""
+    repetitions: set[int] = set()
+    for same in grouped(row, history.intent).values():
+        repetitions.update(request.sequence for request in same[1:])
+    return repetitions
