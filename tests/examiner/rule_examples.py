@@ -263,6 +263,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
             )
         ),
     ),
+    "broken-id": (
+        Example((Ask("GET", "/assets/undefined"),)),
+        Example((Ask("GET", "/assets/{asset}"),)),
+    ),
 }
 """For each rule a client that breaks it, and one that keeps it."""
 

@@ -19,6 +19,7 @@ EVERY_RULE = pytest.mark.parametrize("rule", PLAYED, ids=lambda rule: rule.name)
 
 
 ERRORS = {
+    "broken-id",
     "double-spend",
     "credential-sent-to-bytes",
     "credential-in-request",

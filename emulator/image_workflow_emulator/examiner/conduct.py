@@ -15,6 +15,7 @@ from image_workflow_emulator.examiner.request import Outcomes, Requests
 from image_workflow_emulator.examiner.rules import (
     backoff,
     credentials,
+    identifiers,
     keys,
     lists,
     new_keys,
@@ -33,6 +34,7 @@ RULES: Final[tuple[ConductRule, ...]] = (
     new_keys.WRITE_RETRIED_WITH_NEW_KEY,
     credentials.CREDENTIAL_SENT_TO_BYTES,
     credentials.CREDENTIAL_IN_REQUEST,
+    identifiers.BROKEN_ID,
     keys.KEY_NOT_SENT_AGAIN,
     keys.KEY_REUSED,
     keys.KEY_AFTER_RETENTION,
