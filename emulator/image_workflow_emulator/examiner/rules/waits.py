@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.examiner import facts
-from image_workflow_emulator.examiner.history import History
+from image_workflow_emulator.examiner.history import History, requests_after
 from image_workflow_emulator.examiner.identity import title_of
 from image_workflow_emulator.examiner.programs import Pair, pairs_by_worker
 from image_workflow_emulator.examiner.request import Request, Requests
@@ -18,8 +18,11 @@ from image_workflow_emulator.examiner.rules.rule import (
 from image_workflow_emulator.examiner.sequences import (
     has_waited,
     is_wait_measured,
+    pause_ms,
 )
 
+_IN_TRANSIT_MS: Final = 100
+"""How soon after a refusal a write on another connection may not have known of it."""
 _FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
 """The codes of refusals that the end of some work mends."""
 
@@ -28,7 +31,9 @@ def retry_before_retry_after(history: History) -> Verdicts:
     """The same request comes again before the Retry-After of its refusal is over.
 
     A repetition has the client, method, address and body of a request that got 429, 503
-    or 409 with a Retry-After, and its key, if it has one. After a 429 another key makes no
+    or 409 with a Retry-After, and its key, if it has one. With its key it counts on any
+    connection, unless it may have been sent before the refusal was received: less than
+    `_IN_TRANSIT_MS` after it, on another connection. After a 429 another key makes no
     difference, provided the first never comes again: of two like requests that are both
     repeated, neither repeats the other. The wait is kept if either clock, the
     emulator's or the host's, moved that far. What has another key, or none, is a
@@ -105,10 +110,20 @@ def _repeated_refusals(history: History, requests: Requests) -> Iterator[Pair]:
 
 def _repeated_with_their_key(history: History, refusals: Requests) -> Iterator[Pair]:
     for refusal in refusals:
-        again = history.next_knowing(history.attempts_of(refusal), refusal)
+        again = _next_with_its_key(history, refusal)
         if again is not None:
             yield Pair(refusal, again)
 
 
 def _comes_with_its_key(history: History, refusal: Request) -> bool:
     return bool(refusal.idempotency_key) and len(history.attempts_of(refusal)) > 1
+
+
+def _next_with_its_key(history: History, refusal: Request) -> Request | None:
+    """Return the next request with the same key that was sent after the refusal."""
+    for request in requests_after(history.attempts_of(refusal), refusal):
+        if history.knows(request, refusal):
+            return request
+        if pause_ms(refusal, request) >= _IN_TRANSIT_MS:
+            return request
+    return None
