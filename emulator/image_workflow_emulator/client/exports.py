@@ -25,6 +25,14 @@ _REQUEST_HEADERS: Final = (
     ("emulator-fault", "emulator_fault"),
 )
 """The headers that the journal keeps, each with its field of an entry."""
+_IN_HAR: Final = (
+    "request_body",
+    "response_headers",
+    "response_body",
+    "curl",
+    "explanation",
+)
+"""The members of an entry that HAR has a place for, or that follow from the others."""
 
 
 def saved_sandbox(plane: ControlClient, name: str) -> bytes:
@@ -53,7 +61,8 @@ def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, 
 def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
     """Return an entry of the journal of the emulator at `url` as an entry of a HAR.
 
-    Raises KeyError for a field that is missing.
+    The journal's own fields are its member `_journal`. Raises KeyError for a field that
+    is missing.
     """
     duration_ms = entry["duration_ms"] or 0
     return {
@@ -63,6 +72,7 @@ def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
         "response": _har_response(entry),
         "cache": {},
         "timings": {"send": 0, "wait": duration_ms, "receive": 0},
+        "_journal": _journal_fields(entry),
     }
 
 
@@ -96,6 +106,15 @@ def _har_response(entry: Mapping[str, Any]) -> dict[str, Any]:
         "content": _har_content(entry["response_body"], headers),
         "redirectURL": headers.get("location", ""),
     }
+
+
+def _journal_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the journal has of a request and HAR has no place for: its number, its
+    arrival by the host's clock, its connection, and what it did.
+
+    Without them, a recording on an auto clock tells neither order nor time.
+    """
+    return {name: value for name, value in entry.items() if name not in _IN_HAR}
 
 
 def _sent_headers(entry: Mapping[str, Any]) -> dict[str, str]:

@@ -271,9 +271,9 @@ class _RecordedWorks(NamedTuple):
         kind: Any = Generation
         known: dict[str, Any] = {
             "id": identifier,
-            "reserved_credits": 1,
+            "reserved_credits": None,
             "outputs": (),
-        }  # work is never free
+        }  # unknown; it is never free
         if work is not None:
             shown, outputs = work.last.shown, work.last.outputs
             kind = Operation if shown["object"] == "operation" else Generation

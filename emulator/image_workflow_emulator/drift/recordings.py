@@ -206,7 +206,23 @@ def _exchange_of_har(entry: Mapping[str, Any]) -> RecordedExchange:
         (status, _har_headers(response), received) if status > 0 else (None, {}, None)
     )
     took_ms = float(took) if isinstance(took, int | float) and took >= 0 else None
-    return RecordedExchange("", instant_of(started), took_ms, *asked, *answered)
+    exchange = RecordedExchange("", instant_of(started), took_ms, *asked, *answered)
+    journal = entry.get("_journal")
+    return exchange if journal is None else _with_journal(exchange, journal)
+
+
+def _with_journal(
+    exchange: RecordedExchange, journal: Mapping[str, Any]
+) -> RecordedExchange:
+    """Add what the emulator's journal has of an exchange, and HAR has no place for."""
+    recorded = convert(journal, RecordedRequest)
+    return replace(
+        exchange,
+        sandbox=str(journal.get("sandbox", "")),
+        sequence=recorded.sequence,
+        arrived_at=instant_of(recorded.arrived_at),
+        entry=recorded,
+    )
 
 
 def _har_headers(message: Mapping[str, Any]) -> dict[str, str]:
@@ -280,14 +296,7 @@ def _date_of(headers: Mapping[str, str]) -> int | None:
 
 
 def _exchange_of_journal(entry: Mapping[str, Any]) -> RecordedExchange:
-    recorded = convert(entry, RecordedRequest)
-    return replace(
-        _exchange_of_har(har_entry(entry, "http://emulator")),
-        sandbox=str(entry.get("sandbox", "")),
-        sequence=recorded.sequence,
-        arrived_at=instant_of(recorded.arrived_at),
-        entry=recorded,
-    )
+    return _exchange_of_har(har_entry(entry, "http://emulator"))
 
 
 # Values of JSON -------------------------------------------------------------------------------------------------------
