@@ -155,6 +155,7 @@ class _Run(EmulatorServer):
             raise
         try:
             self.status = await child.wait()
+            self.observed.was_interrupted = child.was_signalled
             if self.options.save_state is not None:
                 from image_workflow_emulator.client.control_client import ControlClient
                 from image_workflow_emulator.client.exports import saved_sandbox
@@ -216,6 +217,8 @@ _FORWARDED: Final = (
     signal.SIGUSR2,
 )
 """The signals that are forwarded to the command."""
+_OF_USERS: Final = (signal.SIGUSR1, signal.SIGUSR2)
+"""Those of them that ask no process to end."""
 FINISH_SECONDS = 0.5
 """How long processes that the command left behind may take to finish by themselves, as the reader of a pipe does."""
 TERMINATE_SECONDS = 2.0
@@ -259,11 +262,17 @@ class Child:
                 f"{words[0]}: {reason}", _NOT_FOUND if is_missing else _NOT_EXECUTABLE
             ) from error
         self._group = self._process.pid
+        self.was_signalled = False
+        """Whether a signal has ended it, or asked it to end."""
 
     async def wait(self) -> int:
         """Wait for the command's end and return its exit status, or 128 and the number of the signal it ended by."""
         status = await asyncio.to_thread(self._process.wait)
-        return status if status >= 0 else _SIGNALLED - status
+        if status < 0:
+            status = _SIGNALLED - status
+        if status > _SIGNALLED:  # shells say so of their own command
+            self.was_signalled = True
+        return status
 
     async def end(self) -> bool:
         """End what is left of the command and its process group; return whether anything had to be ended."""
@@ -286,7 +295,12 @@ class Child:
             if (
                 signal.getsignal(number) is not signal.SIG_IGN
             ):  # else it is meant to be ignored, as under nohup
-                loop.add_signal_handler(number, self._signal, number)
+                loop.add_signal_handler(number, self._forward, number)
+
+    def _forward(self, number: int) -> None:
+        if number not in _OF_USERS:
+            self.was_signalled = True
+        self._signal(number)
 
     def _signal(self, number: int) -> None:
         """Send a signal to the group, and let it continue: a process that is stopped would not get it."""
@@ -341,6 +355,8 @@ class Observed:
             "emulator_time_ms": 0,
         }
         """`credits_reserved`: for work that was not finished. `emulator_time_ms`: the time passed on all clocks."""
+        self.was_interrupted = False
+        """Whether a signal ended the command, so that it left nothing undone."""
         self.left = 0
         """How many requests had left their journal before."""
         self.answers: dict[tuple[str, str], dict[str, Any]] = {}
@@ -406,7 +422,12 @@ class Observed:
         self.covered.update(cover(records, store))
         if self._options.conduct != "off":
             found = judge(
-                records, store, now, has_ended=True, ignored=self._options.ignore
+                records,
+                store,
+                now,
+                has_ended=True,
+                was_interrupted=self.was_interrupted,
+                ignored=self._options.ignore,
             )
             place = (
                 ""

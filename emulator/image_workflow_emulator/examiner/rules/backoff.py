@@ -32,7 +32,7 @@ _SHORTEST_ROW: Final = 4
 _MOST_PAUSES: Final = 12
 """Limit of the pauses of a row that are judged."""
 _GROWN: Final = 1.3
-"""Pauses grow if their last third is at least so many times as long as the first."""
+"""Pauses grow if their last third is at least as long as this times the first."""
 _SPREADS: Final[Mapping[int, float]] = {
     4: 1.02,
     5: 1.06,
@@ -44,9 +44,7 @@ _SPREADS: Final[Mapping[int, float]] = {
     11: 1.4,
     12: 1.4,
 }
-"""By the number of pauses: how many times the shortest the longest is, if all are
-equal.
-"""
+"""How many times the shortest pause the longest is if all are equal, by their number."""
 
 
 class _Burst(NamedTuple):
