@@ -1,0 +1,60 @@
+"""A credential that stands where others can read it."""
+
+from collections.abc import Callable
+from typing import Final
+
+import httpx
+import pytest
+
+from image_workflow_emulator.testing import Sandbox
+from tests.support.pictures import picture
+from tests.support.served_client import ServedClient
+
+Leak = Callable[[Sandbox, str], httpx.Response]
+LEAKS: Final[dict[str, Leak]] = {
+    "another header": lambda sandbox, url: httpx.get(
+        url, headers={"X-Api-Key": sandbox.api_key}
+    ),
+    "a cookie": lambda sandbox, url: httpx.get(
+        url, headers={"Cookie": f"session={sandbox.api_key}"}
+    ),
+    "the query": lambda sandbox, url: httpx.get(url, params={"key": sandbox.api_key}),
+    "the Referer": lambda sandbox, url: httpx.get(
+        url, headers={"Referer": f"http://app/?key={sandbox.api_key}"}
+    ),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS)
+def test_a_credential_anywhere_in_a_request_for_bytes_is_found(
+    sandbox: Sandbox, leak: Leak
+) -> None:
+    client = ServedClient(sandbox.base_url, sandbox.api_key)
+    asset = client.upload(picture())
+
+    leak(sandbox, str(asset["url"]))
+
+    (finding,) = sandbox.conduct().findings
+    assert finding.rule == "credential-sent-to-bytes"
+    assert finding.severity == "error"
+    assert sandbox.api_key not in str(finding)
+
+
+def test_bytes_that_are_sent_without_a_credential_are_clean(sandbox: Sandbox) -> None:
+    client = ServedClient(sandbox.base_url, sandbox.api_key)
+
+    client.upload(picture())
+
+    assert sandbox.conduct().findings == []
+    assert sandbox.conduct().checked["credential-sent-to-bytes"] > 0
+
+
+def test_a_credential_in_an_idempotency_key_is_found(sandbox: Sandbox) -> None:
+    client = ServedClient(sandbox.base_url, sandbox.api_key)
+    product = client.product(*client.assets(1))
+
+    path = f"/products/{product['id']}"
+    client.patch(path, {"name": "Hat"}, idempotency_key=f"{sandbox.api_key}-1")
+
+    (finding,) = sandbox.conduct().findings
+    assert finding.rule == "credential-in-request"
