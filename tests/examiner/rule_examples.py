@@ -1,11 +1,10 @@
-"""Examples of the rules of conduct: for each rule a client that breaks it, and one that keeps it.
+"""Examples of the rules of conduct: a client that breaks a rule, and one that keeps it.
 
 `ExampleClient` sends the requests, on a manual clock.
 """
 
-import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -15,11 +14,12 @@ from tests.support.served import ROOT
 
 
 class Ask(Struct, frozen=True):
-    """A step of an example: a request. `{...}` in path and body stands for a value of an earlier answer.
+    """A step of an example: a request.
 
-    `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the
-    path of the last admitted work. `file`: the address of the Asset's file. `cursor`: to the next page of the last
-    list.
+    `{...}` in path and body stands for something of an earlier answer. `asset`: a file
+    that was uploaded before. `file`: its address. `upload`, `upload_url`, `token`: of
+    the last Upload Session. `size`: that of its bytes. `work`: the path of the last
+    admitted work. `cursor`: to the next page of the last list.
     """
 
     method: str
@@ -36,20 +36,27 @@ class Wait(Struct, frozen=True):
     seconds: float
 
 
+Step: TypeAlias = Ask | Wait
+Rule: TypeAlias = Mapping[str, Any]
+"""A rule of a scenario."""
+
+
 class Example(Struct, frozen=True):
     """The requests of a client on a manual clock, and the faults meanwhile."""
 
-    steps: tuple[Ask | Wait, ...]
-    rules: tuple[Mapping[str, Any], ...] = ()
+    steps: tuple[Step, ...]
+    rules: tuple[Rule, ...] = ()
     """The rules of the scenario that runs."""
 
+
+# Steps --------------------------------------------------------------------------------
 
 UPSCALE: Final = {
     "asset_id": "{asset}",
     "target_resolution": "2k",
     "output_format": "png",
 }
-"""The body of the simplest work, for examples."""
+"""The body of the simplest work."""
 OPEN_UPLOAD: Final = Ask(
     "POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one"
 )
@@ -57,9 +64,8 @@ SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
 COMPLETE_UPLOAD: Final = Ask(
     "POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two"
 )
-
-
-SEE: Final[tuple["Ask | Wait", ...]] = (Wait(20), Ask("GET", "{work}"))
+LOOK: Final = Ask("GET", "{work}")
+SEE: Final[tuple[Step, ...]] = (Wait(20), LOOK)
 """Wait for the admitted work, and read its end."""
 
 
@@ -68,150 +74,74 @@ def upscale(key: str) -> Ask:
     return Ask("POST", "/generations/upscale", UPSCALE, key)
 
 
-def _fault(then: Mapping[str, Any], nth: int | str = 1) -> Mapping[str, Any]:
-    """Return the rule of a scenario for the requests that `upscale` sends."""
-    return {
-        "match": {"operation": "createUpscaleGeneration"},
-        "when": {"nth": nth},
-        "then": then,
-    }
+def other_upscale(key: str) -> Ask:
+    """Return a request that admits other work of this kind."""
+    body = {**UPSCALE, "output_format": "jpeg"}
+    return Ask("POST", "/generations/upscale", body, key)
 
 
-_LIMITED = _fault({"problem": "rate_limited", "retry_after": 10})
-_PAUSED = _fault({"problem": "service_unavailable", "retry_after": 5})
-_BROKEN = _fault({"problem": "internal_error"}, "1-4")
-_LOST_BEFORE = _fault({"problem": "internal_error", "at": "before_commit"})
-_LOST_AFTER = _fault({"problem": "internal_error", "at": "after_commit"})
-_DEPRECATED = {
-    "match": {"operation": "listPoses"},
-    "then": {
-        "deprecated": {
-            "sunset": "2026-01-01T01:00:00.000Z",
-            "link": "https://docs.example/migration",
-        }
-    },
-}
-_LOOK = Ask("GET", "{work}")
-_MISSING = Ask("GET", "/assets/ast_none")
-_SEND = upscale("one")
-
-
-def _other(key: str) -> Ask:
-    return Ask(
-        "POST", "/generations/upscale", {**UPSCALE, "output_format": "jpeg"}, key
+def opened(*sizes: int) -> tuple[Ask, ...]:
+    """Return requests that each open an Upload Session for so many bytes."""
+    return tuple(
+        Ask(
+            "POST",
+            "/uploads",
+            {"content_type": "image/png", "size_bytes": size},
+            str(size),
+        )
+        for size in sizes
     )
 
 
-_FETCH = Ask("GET", "/assets/{picture}")
-_LIST = Ask("GET", "/generations")
-_FORBIDDEN = {
+def backing_off(times: int) -> tuple[Step, ...]:
+    """Return a read that is repeated after pauses which double, up to two minutes."""
+    steps: list[Step] = []
+    for number in range(times):
+        steps += [Ask("GET", "/products"), Wait(min(2**number, 120))]
+    return tuple(steps)
+
+
+ORDER: Final = upscale("one")
+MISSING: Final = Ask("GET", "/assets/ast_none")
+LIST_OF_WORK: Final = Ask("GET", "/generations")
+POSES: Final = Ask("GET", "/poses?limit=1&scope=all")
+
+
+# Faults -------------------------------------------------------------------------------
+
+
+def fault(then: Mapping[str, Any], nth: int | str = 1) -> Rule:
+    """Return the rule of a scenario for the requests that `upscale` sends."""
+    match = {"operation": "createUpscaleGeneration"}
+    return {"match": match, "when": {"nth": nth}, "then": then}
+
+
+LIMITED: Final = fault({"problem": "rate_limited", "retry_after": 10})
+PAUSED: Final = fault({"problem": "service_unavailable", "retry_after": 5})
+BROKEN: Final = fault({"problem": "internal_error"}, "1-4")
+LOST_BEFORE: Final = fault({"problem": "internal_error", "at": "before_commit"})
+LOST_AFTER: Final = fault({"problem": "internal_error", "at": "after_commit"})
+FORBIDDEN: Final = {
     "match": {"operation": "createUpload"},
     "then": {"problem": "permission_denied"},
 }
-_NO_PRODUCTS = {
+NO_PRODUCTS: Final = {
     "match": {"operation": "listProducts"},
     "when": {"nth": "1-30"},
     "then": {"problem": "internal_error"},
 }
 
 
-def _opened(*sizes: int) -> tuple[Ask, ...]:
-    return tuple(
-        Ask(
-            "POST",
-            "/uploads",
-            {"content_type": "image/png", "size_bytes": one},
-            f"{one}",
-        )
-        for one in sizes
-    )
-
-
-def _backing_off(times: int) -> tuple["Ask | Wait", ...]:
-    return tuple(
-        step
-        for power in range(times)
-        for step in (Ask("GET", "/products"), Wait(min(2**power, 120)))
-    )
-
-
-def _pictured(*assets: str) -> Ask:
-    return Ask(
-        "POST",
-        "/generations/product-photography",
-        {"output_mode": "single_shots", "asset_ids": assets},
-        "one",
-    )
-
+# The examples -------------------------------------------------------------------------
 
 EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
-    "retry-before-retry-after": (
-        Example((_SEND, Wait(5), _SEND, *SEE), (_LIMITED,)),
-        Example((_SEND, Wait(10), _SEND, *SEE), (_LIMITED,)),
-    ),
-    "poll-before-retry-after": (
-        Example((_SEND, Wait(2), _LOOK, Wait(1), _LOOK, Wait(9), _LOOK)),
-        Example((_SEND, Wait(2), _LOOK, Wait(5), _LOOK)),
-    ),
-    "poll-after-terminal": (
-        Example((_SEND, Wait(10), _LOOK, _LOOK, _LOOK, _LOOK)),
-        Example((_SEND, Wait(10), _LOOK, _LOOK, _LOOK)),
-    ),
-    "no-backoff": (
-        Example(
-            (
-                _SEND,
-                Wait(1),
-                _SEND,
-                Wait(1),
-                _SEND,
-                Wait(1),
-                _SEND,
-                Wait(1),
-                _SEND,
-                *SEE,
-            ),
-            (_BROKEN,),
-        ),
-        Example(
-            (
-                _SEND,
-                Wait(1),
-                _SEND,
-                Wait(2),
-                _SEND,
-                Wait(4),
-                _SEND,
-                Wait(8),
-                _SEND,
-                *SEE,
-            ),
-            (_BROKEN,),
-        ),
-    ),
-    "retry-of-the-hopeless": (
-        Example((_MISSING, _MISSING, _MISSING)),
-        Example((_MISSING, _MISSING, Ask("GET", "/assets"))),
-    ),
-    "gave-up-on-retryable": (
-        Example((_SEND,), (_PAUSED,)),
-        Example((_SEND, Wait(5), _SEND, *SEE), (_PAUSED,)),
-    ),
-    "key-not-sent-again": (
-        Example((_SEND,), (_LOST_AFTER,)),
-        Example((_SEND, _SEND, *SEE), (_LOST_AFTER,)),
+    "double-spend": (
+        Example((ORDER, upscale("two"), *SEE), (LOST_AFTER,)),
+        Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
     ),
     "write-retried-with-new-key": (
-        Example((_SEND, upscale("two"), *SEE), (_LOST_BEFORE,)),
-        Example((_SEND, _SEND, *SEE), (_LOST_BEFORE,)),
-    ),
-    "double-spend": (
-        Example((_SEND, upscale("two"), *SEE), (_LOST_AFTER,)),
-        Example((_SEND, _SEND, *SEE), (_LOST_AFTER,)),
-    ),
-    "key-reused": (
-        Example((_SEND, _other("one"), *SEE)),
-        Example((_SEND, *SEE, _other("two"), *SEE)),
+        Example((ORDER, upscale("two"), *SEE), (LOST_BEFORE,)),
+        Example((ORDER, ORDER, *SEE), (LOST_BEFORE,)),
     ),
     "credential-sent-to-bytes": (
         Example((Ask("GET", "{file}"),)),
@@ -221,51 +151,87 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((Ask("GET", "/products?limit=5&api_key=iwe_demo_full"),)),
         Example((Ask("GET", "/products?limit=5"),)),
     ),
+    "broken-id": (
+        Example((Ask("GET", "/assets/undefined"),)),
+        Example((Ask("GET", "/assets/{asset}"),)),
+    ),
+    "key-not-sent-again": (
+        Example((ORDER,), (LOST_AFTER,)),
+        Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
+    ),
+    "key-reused": (
+        Example((ORDER, other_upscale("one"), *SEE)),
+        Example((ORDER, *SEE, other_upscale("two"), *SEE)),
+    ),
     "key-after-retention": (
-        Example((_SEND, *SEE, Wait(25 * 3600), _SEND, *SEE)),
-        Example((_SEND, *SEE, Wait(23 * 3600), _SEND)),
+        Example((ORDER, *SEE, Wait(25 * 3600), ORDER, *SEE)),
+        Example((ORDER, *SEE, Wait(23 * 3600), ORDER)),
+    ),
+    "retry-before-retry-after": (
+        Example((ORDER, Wait(5), ORDER, *SEE), (LIMITED,)),
+        Example((ORDER, Wait(10), ORDER, *SEE), (LIMITED,)),
+    ),
+    "poll-before-retry-after": (
+        Example((ORDER, Wait(2), LOOK, Wait(1), LOOK, Wait(9), LOOK)),
+        Example((ORDER, Wait(2), LOOK, Wait(5), LOOK)),
+    ),
+    "no-backoff": (
+        Example((*(ORDER, Wait(1)) * 4, ORDER, *SEE), (BROKEN,)),
+        Example(
+            (
+                ORDER,
+                Wait(1),
+                ORDER,
+                Wait(2),
+                ORDER,
+                Wait(4),
+                ORDER,
+                Wait(8),
+                ORDER,
+                *SEE,
+            ),
+            (BROKEN,),
+        ),
+    ),
+    "retry-of-the-hopeless": (
+        Example((MISSING, MISSING, MISSING)),
+        Example((MISSING, MISSING, Ask("GET", "/assets"))),
     ),
     "goes-on-after-refusal": (
-        Example(_opened(101, 102, 103), (_FORBIDDEN,)),
-        Example(_opened(101, 102), (_FORBIDDEN,)),
+        Example(opened(101, 102, 103), (FORBIDDEN,)),
+        Example(opened(101, 102), (FORBIDDEN,)),
     ),
     "retries-without-end": (
-        Example(_backing_off(23), (_NO_PRODUCTS,)),
-        Example(_backing_off(8), (_NO_PRODUCTS,)),
+        Example(backing_off(23), (NO_PRODUCTS,)),
+        Example(backing_off(8), (NO_PRODUCTS,)),
+    ),
+    "gave-up-on-retryable": (
+        Example((ORDER,), (PAUSED,)),
+        Example((ORDER, Wait(5), ORDER, *SEE), (PAUSED,)),
     ),
     "list-polled": (
-        Example((_SEND, *(Wait(1), _LIST) * 4, Wait(20), _LIST)),
-        Example((_SEND, *(Wait(1), _LIST) * 3, Wait(20), _LIST)),
+        Example((ORDER, *(Wait(1), LIST_OF_WORK) * 4, Wait(20), LIST_OF_WORK)),
+        Example((ORDER, *(Wait(1), LIST_OF_WORK) * 3, Wait(20), LIST_OF_WORK)),
     ),
     "upload-after-window": (
         Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
         Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
     ),
+    "abandoned-work": (
+        Example((ORDER, Wait(1000))),
+        Example((ORDER, Wait(1000), LOOK)),
+    ),
+    "cursor-with-other-filters": (
+        Example((POSES, Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))),
+        Example((POSES, Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
+    ),
+    "poll-after-terminal": (
+        Example((ORDER, Wait(10), LOOK, LOOK, LOOK, LOOK)),
+        Example((ORDER, Wait(10), LOOK, LOOK, LOOK)),
+    ),
     "abandoned-upload": (
         Example((OPEN_UPLOAD, SEND_BYTES)),
         Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD)),
-    ),
-    "abandoned-work": (
-        Example((_SEND, Wait(1000))),
-        Example((_SEND, Wait(1000), _LOOK)),
-    ),
-    "cursor-with-other-filters": (
-        Example(
-            (
-                Ask("GET", "/poses?limit=1&scope=all"),
-                Ask("GET", "/poses?limit=1&scope=global&after={cursor}"),
-            )
-        ),
-        Example(
-            (
-                Ask("GET", "/poses?limit=1&scope=all"),
-                Ask("GET", "/poses?limit=2&scope=all&after={cursor}"),
-            )
-        ),
-    ),
-    "broken-id": (
-        Example((Ask("GET", "/assets/undefined"),)),
-        Example((Ask("GET", "/assets/{asset}"),)),
     ),
 }
 """For each rule a client that breaks it, and one that keeps it."""
@@ -278,11 +244,16 @@ SLOW: Final = ("silent-service", "slow-service")
 
 
 def rules_found(service: EmulatorUnderTest, query: str = "?ended=true") -> list[str]:
-    """The rule of each finding: of all that would be found if the run ended now, unless the query says otherwise."""
-    return [
-        finding["rule"]
-        for finding in service.told("GET", f"/conduct{query}")["findings"]
-    ]
+    """Return the rule of each finding.
+
+    They are those that would be found if the run ended now, unless the query says
+    otherwise.
+    """
+    findings = service.told("GET", f"/conduct{query}")["findings"]
+    return [finding["rule"] for finding in findings]
+
+
+# The client ---------------------------------------------------------------------------
 
 
 class ExampleClient:
@@ -290,97 +261,90 @@ class ExampleClient:
 
     def __init__(self, service: EmulatorUnderTest) -> None:
         self._service = service
-        asset, *others = service.assets(6)
-        numbered = {
-            f"asset{number}": other for number, other in enumerate(others, start=2)
-        }
-        self._known: dict[str, str] = {
-            "asset": asset,
-            **numbered,
-            "file": service.get(f"/assets/{asset}").json["url"],
-        }
+        (asset,) = service.assets(1)
+        url = service.get(f"/assets/{asset}").json["url"]
+        self._remembered: dict[str, str] = {"asset": asset, "file": url}
+        self._upload_headers: Mapping[str, str] = {}
 
     def play(self, example: Example) -> str:
-        """Do all that the example says; return it as lines: each request with its answer, and the waits."""
+        """Do all that the example says.
+
+        Return it as lines: each request with its answer, and the waits.
+        """
         if example.rules:
-            self._service.use({"scenario": "example", "rules": list(example.rules)})
-        lines = []
-        for step in example.steps:
-            if isinstance(step, Wait):
-                self._service.advance(step.seconds)
-                lines.append(f"{step.seconds} s later")
-            else:
-                answer = self._send(step)
-                self._remember(answer)
-                lines.append(_line(step, answer))
-        return "\n".join(lines)
+            rules = list(example.rules)
+            self._service.use({"scenario": "example", "rules": rules})
+        return "\n".join(self._do(step) for step in example.steps)
 
-    def _send(self, step: Ask) -> Answer:
-        content = picture() if isinstance(step.body, bytes) else None
-        body = (
-            None
-            if content is not None or step.body is None
-            else self._filled(step.body)
-        )
+    def _do(self, step: Step) -> str:
+        if isinstance(step, Wait):
+            self._service.advance(step.seconds)
+            return f"{step.seconds} s later"
+        answer = self._service.send(self._call_of(step))
+        self._remember(answer)
+        return _line_of(step, answer)
+
+    def _call_of(self, step: Ask) -> Call:
         headers = dict(step.headers)
-        if content is not None:
-            headers |= json.loads(self._known["upload_headers"])
-        call = Call(
-            step.method,
-            self._filled(step.path),
-            body,
-            content,
-            idempotency_key=step.key,
-            headers=headers,
-        )
-        call.key = call.key if step.credential else None
-        return self._service.send(call)
+        call = Call(step.method, self._text(step.path), headers=headers)
+        call.idempotency_key = step.key
+        if isinstance(step.body, bytes):
+            call.content = picture()
+            headers.update(self._upload_headers)
+        elif step.body is not None:
+            call.json = self._value(step.body)
+        if not step.credential:
+            call.key = None
+        return call
 
-    def _filled(self, value: Any) -> Any:
+    def _value(self, value: Any) -> Any:
+        """Return a value of a body with what stands for earlier answers filled in."""
+        if value == "{size}":
+            return len(picture())
         if isinstance(value, str):
-            if value == "{size}":
-                return len(picture())
-            for name, known in self._known.items():
-                value = value.replace(f"{{{name}}}", known)
-            return value
-        if isinstance(value, int):
-            return value
+            return self._text(value)
         if isinstance(value, tuple):
-            return [self._filled(one) for one in value]
-        return {key: self._filled(one) for key, one in value.items()}
+            return [self._value(item) for item in value]
+        if isinstance(value, Mapping):
+            return {name: self._value(member) for name, member in value.items()}
+        return value
+
+    def _text(self, text: str) -> str:
+        for name, remembered in self._remembered.items():
+            text = text.replace(f"{{{name}}}", remembered)
+        return text
 
     def _remember(self, answer: Answer) -> None:
-        if (
-            answer.status >= 400
-            or not answer.body
-            or answer.headers["content-type"] != "application/json"
-        ):
+        is_json = answer.headers.get("content-type") == "application/json"
+        if answer.status >= 400 or not answer.body or not is_json:
             return
-        told = answer.json
-        match told.get("object"):
-            case "upload":
-                self._known |= {
-                    "upload": told["id"],
-                    "upload_url": told["upload"]["url"],
-                }
-                self._known["upload_headers"] = json.dumps(told["upload"]["headers"])
-            case "generation" | "operation":
-                self._known["work"] = f"/{told['object']}s/{told['id']}"
-                for output in told.get("outputs", ()):
-                    if output["asset"]:
-                        self._known["picture"] = output["asset"]["id"]
-        if "upload_token" in told:
-            self._known["token"] = told["upload_token"]
-        if "page" in told:
-            self._known["cursor"] = told["page"]["next_cursor"]
+        body = answer.json
+        kind = body.get("object")
+        if kind == "upload":
+            self._remembered["upload"] = body["id"]
+            self._remembered["upload_url"] = body["upload"]["url"]
+            self._upload_headers = body["upload"]["headers"]
+        elif kind in ("generation", "operation"):
+            self._remembered["work"] = f"/{kind}s/{body['id']}"
+        if "upload_token" in body:
+            self._remembered["token"] = body["upload_token"]
+        cursor = body.get("page", {}).get("next_cursor")
+        if cursor is not None:
+            self._remembered["cursor"] = cursor
 
 
-def _line(step: Ask, answer: Answer) -> str:
-    """Show a request with its answer: `POST /products key one 429 rate_limited, Retry-After: 10`."""
-    key, code = (
-        step.key and f"key {step.key}",
-        answer.status >= 400 and answer.json["code"],
-    )
-    retry_after = answer.headers.get("retry-after")
-    shown = filter(None, (step.method, step.path, key, str(answer.status), code))
-    return " ".join(shown) + (f", Retry-After: {retry_after}" if retry_after else "")
+def _line_of(step: Ask, answer: Answer) -> str:
+    """Show a request with its answer.
+
+    Such as `POST /products key one 429 rate_limited, Retry-After: 10`.
+    """
+    words = [step.method, step.path]
+    if step.key is not None:
+        words.append(f"key {step.key}")
+    words.append(str(answer.status))
+    if answer.status >= 400:
+        words.append(answer.code)
+    line = " ".join(words)
+    if answer.retry_after is not None:
+        line += f", Retry-After: {answer.retry_after}"
+    return line

@@ -1,8 +1,8 @@
-"""Coverage: what of the contract is covered, what closes each gap, and files that are merged and compared."""
+"""Coverage as the control plane shows it: what is covered, and what closes each gap."""
 
 import contextlib
 import json
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,162 +11,231 @@ from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.examiner.declared_points import BYTES
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario import parse_scenario
-from tests.cli.command import reading, run_command
-from tests.support.emulator_client import Call, EmulatorUnderTest
+from tests.support.emulator_client import Call, EmulatorUnderTest, Json
 from tests.support.every_operation import upscale_call
 
 CONTRACT = load_contract()
+UPSCALE = "createUpscaleGeneration"
 
 
-def coverage(emulator: EmulatorUnderTest) -> dict[str, Any]:
+def coverage(emulator: EmulatorUnderTest) -> Json:
     return dict(emulator.told("GET", "/coverage"))
 
 
+def points_of(emulator: EmulatorUnderTest, operation: str) -> list[Json]:
+    points = coverage(emulator)["operations"][operation]["points"]
+    return list(points)
+
+
 def covered(emulator: EmulatorUnderTest, operation: str) -> set[str]:
-    return {
-        point["point"]
-        for point in coverage(emulator)["operations"][operation]["points"]
-        if point["covered"]
-    }
+    """Return the points of an operation that are covered."""
+    points = points_of(emulator, operation)
+    return {point["point"] for point in points if point["covered"]}
 
 
-def test_every_status_and_code_of_the_contract_is_a_point(
+def closing_of(emulator: EmulatorUnderTest, operation: str, name: str) -> Any:
+    """Return what closes the gap at a point."""
+    (point,) = [
+        point for point in points_of(emulator, operation) if point["point"] == name
+    ]
+    return point["closed_by"]
+
+
+# Points -------------------------------------------------------------------------------
+
+
+def test_the_points_are_those_of_all_operations_and_byte_surfaces(
     emulator: EmulatorUnderTest,
 ) -> None:
-    shown = coverage(emulator)
-    assert [*CONTRACT.operations, *BYTES] == list(shown["operations"])
-    assert 0 == shown["percent"]
-    for name, operation in CONTRACT.operations.items():
-        points = " ".join(
-            point["point"] for point in shown["operations"][name]["points"]
-        )
-        assert all(code in points for code in operation.all_codes)
-        assert all(str(status) in points for status in operation.statuses)
+    document = coverage(emulator)
+
+    assert list(document["operations"]) == [*CONTRACT.operations, *BYTES]
+    assert document["percent"] == 0
 
 
-def test_a_walk_through_the_service_meets_its_points(
+@pytest.mark.parametrize("name", CONTRACT.operations)
+def test_every_status_and_code_of_an_operation_is_a_point(
+    emulator: EmulatorUnderTest, name: str
+) -> None:
+    operation = CONTRACT.operations[name]
+
+    words: set[str] = set()
+    for point in points_of(emulator, name):
+        words.update(point["point"].split())
+
+    assert words >= operation.all_codes
+    assert words >= set(map(str, operation.statuses))
+
+
+def test_a_point_has_its_name_a_count_and_what_closes_it(
     emulator: EmulatorUnderTest,
 ) -> None:
-    asset = emulator.assets(1)[0]
-    emulator.rule({"work": "upscale"}, {"outputs": {1: "timed_out"}}, {"nth": 2})
-    for key in ("one", "one", "two"):
-        emulator.wait_for(emulator.send(upscale_call(asset, key)).json)
-    emulator.get(emulator.get(f"/assets/{asset}").json["url"], key=None)
-    ends = {
-        "work completed",
-        "work failed",
-        "output completed",
-        "output failed with timed_out",
-    }
-    assert {"202", "replay", *ends} == covered(emulator, "createUpscaleGeneration")
-    assert {"201"} == covered(emulator, "createUpload")
-    assert {"200"} == covered(emulator, "upload") == covered(emulator, "download")
+    emulator.get("/team")
+    emulator.get("/team")
+
+    first = points_of(emulator, "getTeam")[0]
+    assert first == {"point": "200", "covered": 2, "closed_by": {"call": True}}
+
+
+# What requests cover ------------------------------------------------------------------
+
+
+def test_an_answer_covers_its_status_and_code(emulator: EmulatorUnderTest) -> None:
+    emulator.assets(1)
     emulator.get("/assets/none")
-    assert {"200", "404 asset_not_found"} == covered(emulator, "getAsset")
+
+    assert covered(emulator, "createUpload") == {"201"}
+    assert covered(emulator, "getAsset") == {"404 asset_not_found"}
 
 
-def test_the_operations_that_are_used_are_counted_apart_and_their_gaps_told(
+def test_bytes_that_are_sent_and_fetched_cover_their_surfaces(
+    emulator: EmulatorUnderTest,
+) -> None:
+    (asset,) = emulator.assets(1)
+    url = emulator.get(f"/assets/{asset}").json["url"]
+
+    emulator.fetch(url)
+
+    assert covered(emulator, "upload") == {"200"}
+    assert covered(emulator, "download") == {"200"}
+
+
+def test_a_repeated_key_covers_a_replay(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+
+    emulator.send(upscale_call(asset, "one"))
+    emulator.send(upscale_call(asset, "one"))
+
+    assert covered(emulator, UPSCALE) == {"202", "replay"}
+
+
+def test_a_poll_covers_the_end_of_work_at_what_admitted_it(
+    emulator: EmulatorUnderTest,
+) -> None:
+    (asset,) = emulator.assets(1)
+
+    emulator.wait_for(emulator.send(upscale_call(asset, "one")).json)
+
+    assert covered(emulator, UPSCALE) == {"202", "work completed", "output completed"}
+
+
+def test_a_poll_covers_the_failure_of_work_and_of_its_outputs(
+    emulator: EmulatorUnderTest,
+) -> None:
+    (asset,) = emulator.assets(1)
+    emulator.rule({"work": "upscale"}, {"outputs": {1: "timed_out"}})
+
+    emulator.wait_for(emulator.send(upscale_call(asset, "one")).json)
+
+    ends = {"work failed", "output failed with timed_out"}
+    assert covered(emulator, UPSCALE) == {"202", *ends}
+
+
+def test_the_repetition_of_a_lost_answer_covers_its_status_too(
+    emulator: EmulatorUnderTest,
+) -> None:
+    lost = {"network": "reset", "at": "after_commit"}
+    emulator.rule({"operation": UPSCALE}, lost, {"nth": 1})
+    call = upscale_call(emulator.assets(1)[0], "k")
+
+    with contextlib.suppress(ConnectionError):
+        emulator.send(call)
+    emulator.send(call)
+
+    assert covered(emulator, UPSCALE) == {"202", "replay", "lost after commit"}
+
+
+# Totals -------------------------------------------------------------------------------
+
+
+def test_the_operations_that_are_used_are_counted_apart(
     emulator: EmulatorUnderTest,
 ) -> None:
     emulator.get("/team")
     emulator.rule({"operation": "getTeam"}, {"problem": "rate_limited"})
-    assert 429 == emulator.get("/team").status
-    shown = coverage(emulator)
-    points = shown["operations"]["getTeam"]["points"]
-    assert int(2000 / len(points)) / 10 == shown["percent_of_used"]
-    assert shown["percent"] < shown["percent_of_used"]
-    assert [
-        ("getTeam", "500 internal_error"),
-        ("getTeam", "lost"),
-        ("getTeam", "401 credential_revoked"),
-    ] == [(gap["operation"], gap["point"]) for gap in shown["next_gaps"]]
+    emulator.get("/team")
+
+    document = coverage(emulator)
+    number = len(document["operations"]["getTeam"]["points"])
+    assert document["percent_of_used"] == int(2 * 1000 / number) / 10
+    assert document["percent"] < document["percent_of_used"]
 
 
-def test_a_status_that_comes_by_replay_is_covered(emulator: EmulatorUnderTest) -> None:
-    emulator.rule(
-        {"operation": "createUpscaleGeneration"},
-        {"network": "reset", "at": "after_commit"},
-        {"nth": 1},
-    )
-    call = upscale_call(emulator.assets(1)[0], "k")
-    with contextlib.suppress(ConnectionError):
-        emulator.send(call)
-    assert 202 == emulator.send(call).status
-    assert {"202", "replay", "lost after commit"} == covered(
-        emulator, "createUpscaleGeneration"
-    )
+def test_the_gaps_to_close_first_are_those_that_cost_most(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.get("/team")
+    emulator.rule({"operation": "getTeam"}, {"problem": "rate_limited"})
+    emulator.get("/team")
+
+    gaps = coverage(emulator)["next_gaps"]
+    assert {gap["operation"] for gap in gaps} == {"getTeam"}
+    points = [gap["point"] for gap in gaps]
+    assert points == ["500 internal_error", "lost", "401 credential_revoked"]
 
 
-def gaps(emulator: EmulatorUnderTest) -> list[tuple[str, str, Any]]:
-    operations = coverage(emulator)["operations"].items()
+def test_a_gap_is_named_at_the_operation_that_is_used_most(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.get("/products")
+    emulator.get("/products")
+    emulator.get("/team")
+
+    gaps = coverage(emulator)["next_gaps"]
+    assert {gap["operation"] for gap in gaps} == {"listProducts"}
+
+
+# What closes a gap --------------------------------------------------------------------
+
+
+def all_points(emulator: EmulatorUnderTest) -> Iterator[Json]:
+    for operation in coverage(emulator)["operations"].values():
+        yield from operation["points"]
+
+
+def closings(emulator: EmulatorUnderTest, kind: str) -> list[Any]:
+    """Return the closings of one kind."""
     return [
-        (name, point["point"], point["closed_by"])
-        for name, found in operations
-        for point in found["points"]
+        point["closed_by"][kind]
+        for point in all_points(emulator)
+        if kind in point["closed_by"]
     ]
 
 
-def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(
+def test_every_gap_is_closed_in_exactly_one_way(emulator: EmulatorUnderTest) -> None:
+    for point in all_points(emulator):
+        (kind,) = point["closed_by"]
+        assert kind in ("scenario", "rule", "request", "call")
+
+
+def test_a_scenario_that_closes_a_gap_is_in_the_library(
     emulator: EmulatorUnderTest,
 ) -> None:
-    names = ScenarioLibrary(CONTRACT).names()
-    for name, point, closed_by in gaps(emulator):
-        ((kind, what),) = closed_by.items()
-        assert kind in ("scenario", "rule", "request", "call"), (name, point)
-        if kind == "scenario":
-            assert what in names
-        elif kind == "rule":
-            parse_scenario(
-                json.dumps({"scenario": "gap", "rules": [what]}), "gap.json", CONTRACT
-            )
-        elif kind == "request":
-            assert name in BYTES
-        else:
-            assert what is True
-            assert (
-                point[0] == "2"
-                or point == "work completed"
-                or point == "output completed"
-            )
+    names = set(closings(emulator, "scenario"))
+
+    assert names
+    assert names <= set(ScenarioLibrary(CONTRACT).names())
 
 
-def test_what_no_rule_makes_of_a_plain_request_for_bytes_is_said_in_words(
+def test_a_rule_that_closes_a_gap_can_be_written_into_a_file(
     emulator: EmulatorUnderTest,
 ) -> None:
-    session, late, asset = (
-        emulator.open_upload(3),
-        emulator.open_upload(3),
-        emulator.assets(1)[0],
-    )
-    url, last = emulator.get(f"/assets/{asset}").json["url"], session["upload"]["url"]
-    forged = {"upload": {**session["upload"], "url": last[:-1] + "!"}}
-    for upload, content in (
-        (session, b"12"),
-        (session, b"123"),
-        (session, b"abc"),
-        (forged, b"123"),
-    ):
-        emulator.send_bytes(upload, content)
-    emulator.advance(3600)
-    emulator.send_bytes(late, b"123")
-    tag = emulator.fetch(url).headers["etag"]
-    for headers in (
-        {"Range": "bytes=0-1"},
-        {"If-None-Match": tag},
-        {"Range": "bytes=99999999-"},
-    ):
-        emulator.fetch(url, headers=headers)
-    emulator.delete(f"/assets/{asset}")
-    emulator.fetch(url)
-    said = [
-        (name, point)
-        for name, point, closed_by in gaps(emulator)
-        if "request" in closed_by
-    ]
-    assert 8 == len(said)
-    assert [] == [
-        (name, point) for name, point in said if point not in covered(emulator, name)
-    ]
+    rules = closings(emulator, "rule")
+
+    assert rules
+    for rule in rules:
+        text = json.dumps({"scenario": "gap", "rules": [rule]})
+        parse_scenario(text, "gap.json", CONTRACT)
+
+
+def test_the_call_itself_closes_the_gaps_of_success_alone(
+    emulator: EmulatorUnderTest,
+) -> None:
+    by_calls = {
+        point["point"] for point in all_points(emulator) if "call" in point["closed_by"]
+    }
+    statuses = {"200", "201", "202", "204"}
+    assert by_calls <= statuses | {"work completed", "output completed"}
 
 
 @pytest.mark.parametrize(
@@ -178,75 +247,59 @@ def test_what_no_rule_makes_of_a_plain_request_for_bytes_is_said_in_words(
         "lost after commit",
     ],
 )
-def test_the_rule_that_a_gap_shows_closes_it(
+def test_the_closing_of_a_gap_closes_it(
     emulator: EmulatorUnderTest, point: str
 ) -> None:
-    closed_by = {
-        one: closing for name, one, closing in gaps(emulator) if name == "updateProduct"
-    }[point]
-    rule = (
-        {"scenario": "gap", "rules": [closed_by["rule"]]}
-        if "rule" in closed_by
-        else None
-    )
+    closing = closing_of(emulator, "updateProduct", point)
     product = emulator.product(*emulator.assets(1))
-    emulator.use(rule or {"use": closed_by["scenario"]})
+
+    if "rule" in closing:
+        emulator.use({"scenario": "gap", "rules": [closing["rule"]]})
+    else:
+        emulator.use({"use": closing["scenario"]})
     with contextlib.suppress(ConnectionError):  # that is the point
         emulator.send(Call("PATCH", f"/products/{product['id']}", {"name": "Other"}))
+
     assert point in covered(emulator, "updateProduct")
 
 
-def run(folder: Path, file: str, *paths: str, least: str = "0") -> int:
-    options = (
-        "--coverage",
-        str(folder / file),
-        "--coverage-fail-under",
-        least,
-        "--quiet",
-    )
-    return run_command("exec", *options, "--", *reading(*paths)).status
-
-
-def test_shards_are_merged_shown_and_held_to_a_threshold(tmp_path: Path) -> None:
-    assert [0, 0] == [
-        run(tmp_path, "one.json", "/v1/team"),
-        run(tmp_path, "two.json", "/v1/team", "/v1/assets"),
-    ]
-    assert 1 == run(tmp_path, "page.html", "/v1/team", least="50")
-    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
-    files = [str(tmp_path / "one.json"), str(tmp_path / "two.json")]
-    shown = run_command("coverage", *files)
-    assert (0, True, True) == (
-        shown.status,
-        "getTeam" in shown.output,
-        "% of the contract" in shown.output,
-    )
-    both = json.loads(
-        run_command("coverage", *files, "--format", "json", "--all").output
-    )
-    assert [2, 1] == [
-        both["operations"][name]["points"][0]["covered"]
-        for name in ("getTeam", "listAssets")
-    ]
-    assert 1 == run_command("coverage", *files, "--fail-under", "99").status
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "",
-        "[",
-        "[]",
-        '{"operations": {"getTeam": 1}}',
-        '{"operations": {"a": {"points": [{}]}}}',
-    ],
-)
-def test_a_file_that_is_not_there_or_no_coverage_is_bad_usage(
-    tmp_path: Path, text: str | None
+def test_the_requests_that_close_gaps_of_an_upload_close_them(
+    emulator: EmulatorUnderTest,
 ) -> None:
-    file = tmp_path / "bad.json"
-    if text is not None:
-        file.write_text(text)
-    refused = run_command("coverage", str(file))
-    assert (2, True) == (refused.status, str(file) in refused.complaint), refused
+    session = emulator.open_upload(3)
+    late = emulator.open_upload(3)
+    url = session["upload"]["url"]
+    forged = {"upload": {**session["upload"], "url": url[:-1] + "!"}}
+
+    emulator.send_bytes(session, b"12")
+    emulator.send_bytes(session, b"123")
+    emulator.send_bytes(session, b"abc")
+    emulator.send_bytes(forged, b"123")
+    emulator.advance(3600)
+    emulator.send_bytes(late, b"123")
+
+    assert covered(emulator, "upload") >= requested_points(emulator, "upload")
+
+
+def test_the_requests_that_close_gaps_of_a_download_close_them(
+    emulator: EmulatorUnderTest,
+) -> None:
+    (asset,) = emulator.assets(1)
+    url = emulator.get(f"/assets/{asset}").json["url"]
+    tag = emulator.fetch(url).headers["etag"]
+
+    emulator.fetch(url, headers={"Range": "bytes=0-1"})
+    emulator.fetch(url, headers={"If-None-Match": tag})
+    emulator.fetch(url, headers={"Range": "bytes=99999999-"})
+    emulator.delete(f"/assets/{asset}")
+    emulator.fetch(url)
+
+    assert covered(emulator, "download") >= requested_points(emulator, "download")
+
+
+def requested_points(emulator: EmulatorUnderTest, surface: str) -> set[str]:
+    """Return the points of a byte surface that a request in words closes."""
+    points = points_of(emulator, surface)
+    requested = {point["point"] for point in points if "request" in point["closed_by"]}
+    assert len(requested) == 4
+    return requested
