@@ -86,6 +86,24 @@ def test_nothing_is_reported_where_conduct_is_off(tmp_path: Path) -> None:
     assert report_of(file)["data"]["conduct"] == {}
 
 
+NAMED_BY_ITS_KEY = """
+import os
+from tests.support.served_client import ServedClient
+
+key = os.environ["IMAGE_WORKFLOW_API_KEY"]
+client = ServedClient(os.environ["IMAGE_WORKFLOW_BASE_URL"], key)
+client.get("/team", headers={"User-Agent": f"shop/1.0 ({key})"})
+"""
+
+
+def test_the_report_does_not_show_a_key_that_a_user_agent_has() -> None:
+    outcome = run_command("exec", "--", sys.executable, "-c", NAMED_BY_ITS_KEY)
+
+    assert "credential-in-request" in outcome.complaint
+    assert "by shop/1.0 (iwe_" in on_one_line(outcome.complaint)
+    assert "iwe_demo_full" not in outcome.complaint
+
+
 # What fails a run ---------------------------------------------------------------------
 
 

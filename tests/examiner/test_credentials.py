@@ -58,3 +58,24 @@ def test_a_credential_in_an_idempotency_key_is_found(sandbox: Sandbox) -> None:
 
     (finding,) = sandbox.conduct().findings
     assert finding.rule == "credential-in-request"
+
+
+def test_a_credential_in_a_user_agent_is_found(sandbox: Sandbox) -> None:
+    client = ServedClient(sandbox.base_url, sandbox.api_key)
+
+    client.get("/team", headers={"User-Agent": f"shop/1.0 ({sandbox.api_key})"})
+
+    (finding,) = sandbox.conduct().findings
+    assert finding.rule == "credential-in-request"
+    assert sandbox.api_key not in str(finding)
+
+
+def test_a_credential_in_a_body_is_found(sandbox: Sandbox) -> None:
+    client = ServedClient(sandbox.base_url, sandbox.api_key)
+    product = client.product(*client.assets(1))
+
+    path = f"/products/{product['id']}"
+    client.patch(path, {"description": f"made with {sandbox.api_key}"})
+
+    (finding,) = sandbox.conduct().findings
+    assert finding.rule == "credential-in-request"

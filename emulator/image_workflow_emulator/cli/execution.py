@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
+from msgspec.structs import replace
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli import judges
@@ -57,6 +58,7 @@ from image_workflow_emulator.settings import (
 )
 
 MAX_FINDINGS: Final = 1_000
+_LEAK: Final = "credential-in-request"
 _DEFAULTS: Final = {"port": "0", "access_log": "off", "journal_requests": "100000"}
 
 
@@ -409,6 +411,7 @@ class Observed:
 
     def _judge_requests(self, sandbox: Sandbox, now: int) -> None:
         # Imported once there is something to judge.
+        from image_workflow_emulator.control.masks import Masks
         from image_workflow_emulator.examiner.conduct import judge
         from image_workflow_emulator.examiner.points import cover
 
@@ -420,6 +423,7 @@ class Observed:
             (work and work.charged_credits) or 0 for work in works
         )
         self.covered.update(cover(records, store))
+        masks = Masks(sandbox.credentials)
         if self._options.conduct != "off":
             found = judge(
                 records,
@@ -435,17 +439,19 @@ class Observed:
                 else f", in the sandbox {sandbox.id}"
             )
             room = MAX_FINDINGS - len(self.conduct)
-            self.conduct += (
-                judges.conduct_finding(finding, place)
-                for finding in found.findings[:room]
-            )
+            for finding in found.findings[:room]:
+                reported = judges.conduct_finding(finding, place)
+                if finding.rule == _LEAK:  # a User-Agent may have the key
+                    reported = replace(
+                        reported, where=masks.of_text(reported.where or "")
+                    )
+                self.conduct.append(reported)
             self.checked.update(found.checked)
             self.not_checked = self.not_checked or found.not_checked
         if self._options.journal is not None:
             from image_workflow_emulator.control.describing import describe_request
-            from image_workflow_emulator.control.masks import Masks
 
-            masks, journal = Masks(sandbox.credentials), sandbox.journal.requests
+            journal = sandbox.journal.requests
             self._entries += (
                 {"sandbox": sandbox.id, **describe_request(record, masks)}
                 for record in journal

@@ -2,7 +2,7 @@
 and its answer goes out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -201,6 +201,9 @@ def _leave(exchange: Exchange, journal: Journal, answer: Answer | None) -> bool:
             record.response_body_bytes = len(answer.body)
         else:
             record.response_body = answer.body
+    if exchange.caller is not None and record.request_body is not None:
+        own_key = exchange.caller.credential.key
+        record.shows_key |= _has_key(record.request_body, [own_key])
     if head.connection is not None:
         record.is_unheard = head.connection.transport.is_closing()
     if record.byte_surface == "upload":
@@ -209,29 +212,27 @@ def _leave(exchange: Exchange, journal: Journal, answer: Answer | None) -> bool:
 
 
 def _shows_key(sandbox: Sandbox, destination: Destination, head: Head) -> bool:
-    """Return whether a request shows the key of a credential where none belongs.
+    """Return whether the head of a request shows the key of a credential where none
+    belongs.
 
     A request with a known caller is searched for the caller's own key, any other for
     every key of the sandbox.
     """
-    is_for_bytes = destination.route.byte_surface is not None
+    headers = head.headers
     places = [head.query_string]
-    if is_for_bytes:
-        places.extend(head.headers.values())
+    if destination.route.byte_surface is not None:
+        places.extend(headers.values())
     else:
-        places.append(head.headers.get(b"idempotency-key", b""))
-    places = [place for place in places if place]
-    if not places:
-        return False
-    keys = list(sandbox.credentials)
+        places.append(headers.get(b"idempotency-key", b""))
+        places.append(headers.get(b"user-agent", b""))
+    keys: Iterable[str] = sandbox.credentials
     if destination.caller is not None:
         keys = [destination.caller.credential.key]
-    long_keys = [key.encode() for key in keys if len(key) >= MIN_KEY_LENGTH]
-    return any(_is_in_any(key, places) for key in long_keys)
+    return _has_key(b"\n".join(places), keys)
 
 
-def _is_in_any(key: bytes, places: list[bytes]) -> bool:
-    return any(key in place for place in places)
+def _has_key(data: bytes, keys: Iterable[str]) -> bool:
+    return any(len(key) >= MIN_KEY_LENGTH and key.encode() in data for key in keys)
 
 
 def _next_request_id(sandbox: Sandbox, destination: Destination) -> str:

@@ -59,24 +59,32 @@ CREDENTIAL_SENT_TO_BYTES: Final = ConductRule(
 
 
 def credential_in_request(history: History) -> Verdicts:
-    """The key of a credential stands in the query of an operation, or in an
-    Idempotency-Key.
+    """The key of a credential stands elsewhere than in the header Authorization.
 
-    The credential belongs to the header Authorization. Addresses and Idempotency-Keys
-    are written to logs, shown to support and kept by the service: anyone who reads them
-    there has the key.
+    Queries, Idempotency-Keys and User-Agents are written to logs and shown to support,
+    and bodies are kept with what they make: anyone who reads them there has the key.
     """
     for request in history.requests:
         if request.byte_surface is not None:
             continue
         if request.shows_key:
             yield breach(
-                f"{title_of(request)} had the credential "
-                "in its query or its Idempotency-Key",
+                f"{title_of(request)} had the credential in its query, "
+                "Idempotency-Key, User-Agent or body",
                 request,
             )
-        elif request.query or request.idempotency_key:
+        elif _has_room(request):
             yield KEPT
+
+
+def _has_room(request: Request) -> bool:
+    """Whether a request has text of its client's in which a key could stand."""
+    return bool(
+        request.query
+        or request.idempotency_key
+        or request.user_agent
+        or request.request_body
+    )
 
 
 CREDENTIAL_IN_REQUEST: Final = ConductRule(

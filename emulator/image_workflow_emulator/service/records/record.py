@@ -59,8 +59,8 @@ class Arrival(Struct, eq=False, gc=False, kw_only=True):
     has_authorization: bool = False
     """Whether it had the header Authorization."""
     shows_key: bool = False
-    """Whether the key of a credential stands where none belongs: in the query or the Idempotency-Key; in a request
-    for bytes, in any header.
+    """Whether the key of a credential stands where none belongs: in the query, the Idempotency-Key, the User-Agent or
+    the body; in a request for bytes, in any header.
     """
     key_header: bytes | None = None
     user_agent_header: bytes | None = None
