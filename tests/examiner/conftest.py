@@ -1,4 +1,4 @@
-"""A served emulator for the tests of a worker, each of which makes a sandbox of its own."""
+"""A served emulator for the tests of a worker, each of which has its own sandbox."""
 
 from collections.abc import Iterator
 

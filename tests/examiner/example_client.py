@@ -13,11 +13,15 @@ SOURCE: Final = (ROOT / "examples/python/image_workflow_client.py").read_text(
     encoding="utf-8"
 )
 PHOTO: Final = (ROOT / "examples/python/photo.png").read_bytes()
-UPSCALE, PHOTOGRAPHY = "/generations/upscale", "/generations/product-photography"
+UPSCALE: Final = "/generations/upscale"
+PHOTOGRAPHY: Final = "/generations/product-photography"
 
 
 def load(*changes: tuple[str, str]) -> ModuleType:
-    """Return the module of the client, with some words of its source changed, each of which is there once."""
+    """Return the module of the client, with some words of its source changed.
+
+    Each of them is there once.
+    """
     source = SOURCE
     for old, new in changes:
         assert source.count(old) == 1, old
@@ -40,7 +44,7 @@ def play(
     act: Callable[[Any], None],
     sleep: Callable[[float], object],
 ) -> None:
-    """Let a client act; it may end by an exception of its own, as any client that gives up does."""
+    """Let a client act; it may end by an exception of its own, as one that gives up."""
     module.__dict__["time"] = ModuleType("time")
     module.time.sleep = sleep
     client = module.ImageWorkflow(sandbox.base_url, sandbox.api_key, timeout=2.0)
@@ -51,7 +55,10 @@ def play(
 
 
 def attempt(client: Any, act: Callable[[], Any]) -> bool:
-    """Let a client do something, or give up; return whether it may go on: not if its credential was refused."""
+    """Let a client do something, or give up; return whether it may go on.
+
+    It may not if its credential was refused.
+    """
     try:
         act()
     except client.gives_up as error:
@@ -60,7 +67,10 @@ def attempt(client: Any, act: Callable[[], Any]) -> bool:
 
 
 def change_pose(client: Any, first: str, second: str) -> bool:
-    """Have a pose made, and change it while it is being made anew; tell whether there is one."""
+    """Have a pose made, and change it while it is being made anew.
+
+    Return whether there is one.
+    """
     creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": first})
     made = client.wait_for(f"/operations/{creation['id']}")
     if made["status"] == "failed":
@@ -78,7 +88,10 @@ def order(client: Any, path: str, body: dict[str, Any]) -> None:
 
 
 def errands(client: Any) -> None:
-    """Do a little of everything; what is refused for good is left, and the next thing begun."""
+    """Do a little of everything.
+
+    What is refused for good is left, and the next thing begun.
+    """
     attempt(client, lambda: client.request("GET", "/team"))
     assets: list[str] = []
     attempt(
@@ -108,8 +121,14 @@ def errands(client: Any) -> None:
     attempt(client, lambda: client.request("GET", f"/assets/{assets[0]}"))
 
 
-KEY: Final = 'headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}'
-SEND: Final = "            return self._api.request(method, path, json=body, params=query, headers=headers)\n"
+KEY: Final = (
+    'headers = {"Idempotency-Key": str(uuid.uuid4())} '
+    'if method in ("POST", "PATCH") else {}'
+)
+SEND: Final = (
+    "            return self._api.request"
+    "(method, path, json=body, params=query, headers=headers)\n"
+)
 POLL: Final = "pause = _retry_after(answer.headers, otherwise=2.0)"
 NEW_KEYS: Final = (SEND, f"            {KEY}\n{SEND}")
 ONCE: Final = ("attempts: int = 8", "attempts: int = 1")

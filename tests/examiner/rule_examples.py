@@ -81,7 +81,7 @@ def other_upscale(key: str) -> Ask:
 
 
 def opened(*sizes: int) -> tuple[Ask, ...]:
-    """Return requests that each open an Upload Session for so many bytes."""
+    """Return requests that each open an Upload Session for one of the sizes."""
     return tuple(
         Ask(
             "POST",

@@ -115,11 +115,10 @@ SEND_TWICE: Final = """\
             from concurrent.futures import ThreadPoolExecutor
 
             clients = (self._api, self._second) if headers else (self._api,)
+            content = {"json": body, "params": query}
             with ThreadPoolExecutor(2) as pool:
                 sent = [
-                    pool.submit(
-                        one.request, method, path, json=body, params=query, headers=headers
-                    )
+                    pool.submit(one.request, method, path, headers=headers, **content)
                     for one in clients
                 ]
             answers = [one.result() for one in sent if one.exception() is None]

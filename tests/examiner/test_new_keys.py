@@ -17,7 +17,7 @@ LATENCY_SECONDS: Final = 0.6
 HANGS_UP_SECONDS: Final = 0.2
 PATIENT_SECONDS: Final = 5.0
 Order = Callable[[str, float], str]
-"""Sends an order under a key, waits so many seconds, and returns the work's path."""
+"""Sends an order under a key, with a time limit in seconds; returns its work's path."""
 
 
 def rules_broken(sandbox: Sandbox) -> list[str]:

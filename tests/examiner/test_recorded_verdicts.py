@@ -1,4 +1,4 @@
-"""A recorded client is judged as it was while it ran: each bad client of the examples."""
+"""A recorded client is judged as it was while it ran: those of the examples."""
 
 import json
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What clients do wrong, and how much of the contract they cover: judged from their requests."""
+"""What clients do wrong and what they cover of the contract, by their requests."""

@@ -1,4 +1,4 @@
-"""What closes a gap of the coverage: a scenario, a rule, a special request, or the call."""
+"""What closes a gap of the coverage: a scenario, a rule, a request, or the call."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -242,7 +242,7 @@ class History:
         return index > 1 and pause_ms(attempts[index - 2], earlier) < AT_ONCE_MS
 
     def next_knowing(self, requests: Requests, earlier: Request) -> Request | None:
-        """Return the first request of a group that knew the answer to an earlier one."""
+        """Return the first request of a group that knew the answer to another one."""
         for request in requests_after(requests, earlier):
             if self.knows(request, earlier):
                 return request
@@ -295,7 +295,7 @@ def credits_of(work: Work) -> int | None:
 
 
 def requests_after(requests: Requests, earlier: Request) -> Requests:
-    """Return the next requests of a group that arrived after an earlier one was answered.
+    """Return the next requests of a group after the answer to an earlier one.
 
     They are at most as many as may be in flight at once.
     """

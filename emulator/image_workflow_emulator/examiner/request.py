@@ -1,4 +1,4 @@
-"""What the examiner asks of a request, and of the work and the uploads that it was about.
+"""What the examiner asks of a request, and of the work and uploads that it was about.
 
 A record of the journal answers these questions, and so does a call of a recording
 (`drift`). Must not know where a request comes from.

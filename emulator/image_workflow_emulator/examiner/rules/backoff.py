@@ -44,7 +44,7 @@ _SPREADS: Final[Mapping[int, float]] = {
     11: 1.4,
     12: 1.4,
 }
-"""How many times the shortest pause the longest is if all are equal, by their number."""
+"""By what factor the longest pause differs from the shortest if all are equal."""
 
 
 class _Burst(NamedTuple):
@@ -158,7 +158,7 @@ def _pauses(requests: Requests) -> list[float]:
 
 
 def does_not_grow(pauses: Sequence[float]) -> bool:
-    """Whether successive pauses are those of a client that waits equally long each time.
+    """Whether successive pauses are those of a client that always waits equally long.
 
     Pauses are in milliseconds. A busy machine only makes a pause longer: of six and
     more, the longest quarter does not count.

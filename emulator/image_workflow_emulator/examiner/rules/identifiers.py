@@ -74,14 +74,14 @@ def _ids_in_path(path: str) -> Iterator[str]:
 
 
 def _suspects_in(body: bytes) -> Iterator[str]:
-    """Iterate over the ids of a body; over none where it is plain that all are sound."""
+    """Iterate over the ids of a body that may have a broken one."""
     if any(name in body for name in _QUOTED_NAMES):
         with suppress(orjson.JSONDecodeError):
             yield from _ids_in(orjson.loads(body), is_id=False, depth=0)
 
 
 def _ids_in(value: Any, *, is_id: bool, depth: int) -> Iterator[str]:
-    """Iterate over the texts in some JSON that are ids by the names of their members."""
+    """Iterate over the texts in JSON that are ids by the names of their members."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):

@@ -200,7 +200,7 @@ def _as_chain(keys: list[Requests]) -> Iterator[_Chain]:
 
 
 def _same_intents(history: History) -> Iterator[Requests]:
-    """Iterate over requests of one intent that failed, or that were in flight at once."""
+    """Iterate over requests of one intent that failed, or were in flight at once."""
     yield from history.by_intent.values()
     for intent, orders in history.orders.items():
         if intent not in history.by_intent:

@@ -1,4 +1,4 @@
-"""Rules about refusals that do not change by themselves: what a client does after one."""
+"""Rules about refusals that will not change: what a client does after one."""
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

@@ -104,7 +104,8 @@ def _how_repeated(requests: Requests) -> str:
     if facts.loss_of(first) is not None:
         failure = "its answer was lost"
     times = len(requests) - 1
-    return f"{title_of(first)} was repeated {times} times after the same failure: {failure}"
+    title = title_of(first)
+    return f"{title} was repeated {times} times after the same failure: {failure}"
 
 
 # Not at all ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A rule of conduct: its name, its words, and a function from a history to its verdicts.
+"""A rule of conduct: its words, and a function from a history to its verdicts.
 
 Theory of operation. A rule looks at the whole history of a sandbox
 (examiner/history.py), and yields a verdict for each time that it could have been

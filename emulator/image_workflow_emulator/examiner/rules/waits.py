@@ -1,4 +1,4 @@
-"""The rule about a refusal that says how long to wait: the same request came too early."""
+"""The rule about a refusal that says how long to wait: what comes before is early."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -94,7 +94,7 @@ def _too_early(pair: Pair) -> Breach:
 
 
 def _repeated_refusals(history: History, requests: Requests) -> Iterator[Pair]:
-    """Iterate over the refusals of one intent that asked to wait, and what came then."""
+    """Iterate over the refusals of one intent that asked to wait, and what followed."""
     refusals = [request for request in requests if _wait_of(request)]
     if not refusals:
         return
