@@ -10,7 +10,7 @@ from msgspec import Struct
 from image_workflow_emulator.client.exports import journal_as_har
 from tests.cli.command import run_command
 from tests.examiner.rule_examples import EXAMPLES, ExampleClient
-from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator
 
 HIDDEN = "credential-sent-to-bytes"
 """The rule that a journal cannot show: it keeps no headers of requests for bytes."""
@@ -76,3 +76,17 @@ def test_a_recording_on_an_auto_clock_keeps_the_order_of_requests(
     (verdict,) = recorded_verdicts(recording, tmp_path / "report.json")
     assert verdict.rule == "retry-of-the-hopeless"
     assert verdict.requests == [1, 2, 3]
+
+
+def test_a_key_in_a_user_agent_is_found_in_a_recording_too(
+    emulator: EmulatorUnderTest, tmp_path: Path
+) -> None:
+    emulator.get("/team", headers={"User-Agent": f"shop/1.0 ({FULL})"})
+    journal = emulator.told("GET", "/requests")["data"]
+    recording = tmp_path / "journal.har"
+
+    recording.write_text(json.dumps(journal_as_har(journal, "http://emulator")))
+
+    (verdict,) = recorded_verdicts(recording, tmp_path / "report.json")
+    assert verdict.rule == "credential-in-request"
+    assert FULL not in recording.read_text()

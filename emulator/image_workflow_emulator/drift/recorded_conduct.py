@@ -190,7 +190,7 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             unknown_credential=authorization and digest(authorization.encode()),
             has_authorization=authorization is not None,
             shows_key="…"
-            in f"{entry.query}{entry.idempotency_key}",  # where a journal has masked the key
+            in f"{entry.query}{entry.idempotency_key}{entry.user_agent}",  # where a journal has masked the key
             key_header=None if call.key is None else call.key.encode(),
             user_agent_header=None if user_agent is None else user_agent.encode(),
             connection=entry.connection,
