@@ -189,8 +189,8 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             query=call.url.partition("?")[2].encode() if operation else b"",
             unknown_credential=authorization and digest(authorization.encode()),
             has_authorization=authorization is not None,
-            shows_key="…"
-            in f"{entry.query}{entry.idempotency_key}{entry.user_agent}",  # where a journal has masked the key
+            # Where a journal has masked the key.
+            shows_key="…" in f"{entry.query}{entry.idempotency_key}{entry.user_agent}",
             key_header=None if call.key is None else call.key.encode(),
             user_agent_header=None if user_agent is None else user_agent.encode(),
             connection=entry.connection,
