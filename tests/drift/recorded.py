@@ -13,8 +13,8 @@ import orjson
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer, lower_names
 from image_workflow_emulator.contract import Contract, load_contract
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.readings import NO_READINGS
-from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.judgement import FAILURES, judge
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.replay import DescribedPictures

@@ -55,11 +55,9 @@ class IdempotencyRecords:
     def find(self, scope: Scope, now: int) -> StoredAnswer | None:
         """Return the record of a key; to the millisecond, none once it is 24 hours old (D12)."""
         record = self._records.get(scope)
-        return (
-            record
-            if record is not None and now < record.admitted_at + self.retention_ms
-            else None
-        )
+        if record is None or now >= record.admitted_at + self.retention_ms:
+            return None
+        return record
 
     def bind(self, scope: Scope, record: StoredAnswer) -> None:
         """Keep the answer under its key, and drop the records that have run out."""
@@ -73,16 +71,15 @@ class IdempotencyRecords:
         if len(self._records) < MAX_RECORDS:
             return None
         self._drop_old(now)
-        is_full = len(self._records) >= MAX_RECORDS
-        return (
-            next(iter(self._records.values())).admitted_at + self.retention_ms
-            if is_full
-            else None
-        )
+        if len(self._records) < MAX_RECORDS:
+            return None
+        oldest = next(iter(self._records.values()))
+        return oldest.admitted_at + self.retention_ms
 
     def _drop_old(self, now: int) -> None:
-        records, runs_out_from = self._records, now - self.retention_ms
-        while records and records[next(iter(records))].admitted_at <= runs_out_from:
+        records = self._records
+        newest_expired = now - self.retention_ms
+        while records and records[next(iter(records))].admitted_at <= newest_expired:
             records.popitem(last=False)
 
     def restore(self, scope: Scope, record: StoredAnswer) -> None:
@@ -92,6 +89,5 @@ class IdempotencyRecords:
 
     def records(self) -> list[tuple[Scope, StoredAnswer]]:
         """Return all records, oldest first."""
-        return list(
-            dict.items(self._records)
-        )  # ten times as fast as those of an OrderedDict, and in the same order
+        # Ten times as fast as the items of an OrderedDict, and in the same order.
+        return list(dict.items(self._records))

@@ -8,7 +8,7 @@ with the body's check); must not look at anything outside the body.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import orjson
+import msgspec
 
 from image_workflow_emulator.domain.orders import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import invalid_input
@@ -25,7 +25,8 @@ def colour(text: str) -> str:
 
 def _product(body: Intent) -> Intent:
     """A Primary must be one of the photos given with it (section 4); without photos the Product's own decide, later."""
-    asset_ids, primary = body.get("asset_ids"), body.get("primary_asset_id")
+    asset_ids = body.get("asset_ids")
+    primary = body.get("primary_asset_id")
     if asset_ids is not None and primary is not None and primary not in asset_ids:
         raise invalid_input("/primary_asset_id", primary, "one of asset_ids")
     return body
@@ -33,15 +34,13 @@ def _product(body: Intent) -> Intent:
 
 def _product_photography(body: Intent) -> Intent:
     """Apply the rules between fields of D32 to D34, and the normalization of transparent output."""
-    photoshoot = body["output_mode"] == "photoshoot"
-    intent: Intent = {
-        **body,
-        "image_count": int(body["image_count"]),
-    }  # 2.0 is the whole number 2
+    is_photoshoot = body["output_mode"] == "photoshoot"
+    # 2.0 is the whole number 2.
+    intent: Intent = {**body, "image_count": int(body["image_count"])}
     if not intent["product_ids"] and not intent["asset_ids"]:
         expected = "at least one Product or Asset in product_ids or asset_ids"
         raise invalid_input("/product_ids", intent["product_ids"], expected)
-    if photoshoot and intent["image_count"] != PHOTOSHOOT_SLOTS:
+    if is_photoshoot and intent["image_count"] != PHOTOSHOOT_SLOTS:
         expected = f"{PHOTOSHOOT_SLOTS}, or nothing, for a photoshoot"
         raise invalid_input("/image_count", intent["image_count"], expected)
     background = intent["background"]
@@ -49,11 +48,9 @@ def _product_photography(body: Intent) -> Intent:
         intent["background"] = {**background, "color": colour(background["color"])}
     if background["type"] == "transparent" and intent["output_format"] == "jpeg":
         intent["output_format"] = "png"  # section 4: JPEG has no transparency
-    if "hex" in intent.get("colorway", {}):
-        intent["colorway"] = {
-            **intent["colorway"],
-            "hex": colour(intent["colorway"]["hex"]),
-        }
+    colorway = intent.get("colorway", {})
+    if "hex" in colorway:
+        intent["colorway"] = {**colorway, "hex": colour(colorway["hex"])}
     return intent
 
 
@@ -82,12 +79,12 @@ def _with_defaults(body: Intent, readings: Readings) -> Intent:
         raise invalid_input(f"/{missing[0]}", None, "a value; there is no default")
     if is_photoshoot and readings.defaults == "count-ignored":
         body = {**body, "image_count": PHOTOSHOOT_SLOTS}
-    defaults = (
-        _OTHER_DEFAULTS
-        if readings.defaults == "other-defaults"
-        else PHOTOGRAPHY_DEFAULTS
-    )
-    count = PHOTOSHOOT_SLOTS if is_photoshoot else 1
+    defaults = PHOTOGRAPHY_DEFAULTS
+    if readings.defaults == "other-defaults":
+        defaults = _OTHER_DEFAULTS
+    count = 1
+    if is_photoshoot:
+        count = PHOTOSHOOT_SLOTS
     return {
         "product_ids": [],
         "asset_ids": [],
@@ -104,7 +101,9 @@ MAX_TEXT = 2_000
 
 def _check_lengths(body: Intent, where: str = "") -> None:
     for field, value in body.items():
-        longest = MAX_NAME if field == "name" else MAX_TEXT
+        longest = MAX_TEXT
+        if field == "name":
+            longest = MAX_NAME
         if isinstance(value, str) and len(value) > longest:
             expected = f"at most {longest} characters, not {len(value)}"
             raise invalid_input(f"{where}/{field}", value, expected)
@@ -112,18 +111,27 @@ def _check_lengths(body: Intent, where: str = "") -> None:
             _check_lengths(value, f"{where}/{field}")
 
 
+def _upload(body: Intent) -> Intent:
+    """2.0 is the whole number 2."""
+    return {**body, "size_bytes": int(body["size_bytes"])}
+
+
+def _style(body: Intent) -> Intent:
+    """A description that was never given is empty (D22)."""
+    return {"description": "", **body}
+
+
+def _pose(body: Intent) -> Intent:
+    """A pose without camera distances supports all three (D25)."""
+    return {"supported_camera_distances": list(CAMERA_DISTANCES), **body}
+
+
 _RULES: Mapping[str, Callable[[Intent], Intent]] = {
-    "CreateUpload": lambda body: {
-        **body,
-        "size_bytes": int(body["size_bytes"]),
-    },  # 2.0 is the whole number 2
+    "CreateUpload": _upload,
     "ProductWrite": _product,
     "ProductPatch": _product,
-    "StyleWrite": lambda body: {"description": "", **body},  # D22
-    "PoseWrite": lambda body: {
-        "supported_camera_distances": list(CAMERA_DISTANCES),
-        **body,
-    },  # D25
+    "StyleWrite": _style,
+    "PoseWrite": _pose,
     "ProductPhotography": _product_photography,
 }
 
@@ -139,11 +147,11 @@ def intent_of(body_name: str, body: Intent, readings: Readings = NO_READINGS) ->
     if body_name == "ProductPhotography":
         body = _with_defaults(body, readings)
     rule = _RULES.get(body_name)
-    return rule(body) if rule else body
+    if rule is None:
+        return body
+    return rule(body)
 
 
 def fingerprint(intent: Intent) -> bytes:
     """Return what two requests with the same intent have in common, and no others (D14)."""
-    return b"%b" % orjson.dumps(
-        intent, None, orjson.OPT_SORT_KEYS
-    )  # a copy, as what orjson returns takes 4 KiB
+    return msgspec.json.encode(intent, order="sorted")

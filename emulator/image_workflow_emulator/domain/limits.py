@@ -22,7 +22,8 @@ class RateWindow:
 
     def wait_ms(self, now: int, limit: int) -> int:
         """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
-        admitted, window_begins = self.admitted, now - RATE_WINDOW_MS
+        admitted = self.admitted
+        window_begins = now - RATE_WINDOW_MS
         if admitted and admitted[0] <= window_begins:
             del admitted[: bisect_right(admitted, window_begins)]
         if len(admitted) < limit:
@@ -48,11 +49,13 @@ class ConcurrencyBudget:
 
     def take(self, work_id: str, finishes_at: int | None, places: int = 1) -> None:
         """Take the places of admitted work."""
-        self.finishes_at[work_id], self.places[work_id] = finishes_at, places
+        self.finishes_at[work_id] = finishes_at
+        self.places[work_id] = places
 
     def give_back(self, work_id: str) -> None:
         """Free the places of finished work."""
-        del self.finishes_at[work_id], self.places[work_id]
+        del self.finishes_at[work_id]
+        del self.places[work_id]
 
     def give_back_place(self, work_id: str) -> None:
         """Free one of the further places of work, if it has any."""
@@ -61,7 +64,9 @@ class ConcurrencyBudget:
     def wait_ms(self, now: int) -> int:
         """Return the time until the next piece of work finishes (D42)."""
         due = [instant for instant in self.finishes_at.values() if instant is not None]
-        return max(min(due) - now, 0) if due else NOTHING_DUE_MS
+        if not due:
+            return NOTHING_DUE_MS
+        return max(min(due) - now, 0)
 
 
 @dataclass(slots=True, eq=False)

@@ -4,6 +4,7 @@ Prices and packing are the one table of Credit costs and the rule of D32. A gene
 its resolution, and the other edge by the aspect ratio, to the nearest even number (D35).
 """
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,13 +39,13 @@ def generation_charge(
 
     `price` is what its admission reserved, `reading` that of D37.
     """
+    if not completed:
+        return 0
     if reading == "whole":
-        return price if completed else 0
-    return (
-        price * completed // slots
-        if reading == "down"
-        else -(-price * completed // slots)
-    )
+        return price
+    if reading == "down":
+        return price * completed // slots
+    return -(-price * completed // slots)
 
 
 PACKED_PHOTOS = 5
@@ -53,7 +54,9 @@ PACKED_PHOTOS = 5
 
 def primary_of(asset_ids: Sequence[str], preferred: str) -> str:
     """Return the primary photo of a Product: the preferred one if it is a member, else the first member (D22)."""
-    return preferred if preferred in asset_ids else asset_ids[0]
+    if preferred in asset_ids:
+        return preferred
+    return asset_ids[0]
 
 
 def pack(
@@ -68,19 +71,22 @@ def pack(
     Main photos come first, then the explicit Assets, then the remaining views of the Products in turn. A photo that is
     packed already is not packed again and costs its Product no turn (D32).
     """
-    packed = dict.fromkeys([primary for primary, _ in products] + list(loose_asset_ids))
-    queues = [
-        [asset_id for asset_id in asset_ids if asset_id not in packed]
-        for _, asset_ids in products
-    ]
+    main_photos = [primary for primary, _ in products]
+    packed = dict.fromkeys([*main_photos, *loose_asset_ids])
+    queues = [deque(asset_ids) for _, asset_ids in products]
     while len(packed) < PACKED_PHOTOS and any(queues):
         for queue in queues:
-            while queue:
-                asset_id = queue.pop(0)
-                if asset_id not in packed:
-                    packed[asset_id] = None
-                    break
+            _pack_next(packed, queue)
     return tuple(packed)[:PACKED_PHOTOS]
+
+
+def _pack_next(packed: dict[str, None], queue: deque[str]) -> None:
+    """Pack the first photo of a queue that is not packed yet."""
+    while queue:
+        asset_id = queue.popleft()
+        if asset_id not in packed:
+            packed[asset_id] = None
+            return
 
 
 MEGAPIXEL = 1_000_000
@@ -98,9 +104,12 @@ def is_above_small_limit(width: int, height: int) -> bool:
 def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
     """Return the pixel size that has a resolution's longest edge and the ratio of the two given numbers."""
     longest = LONGEST_EDGE[resolution]
-    larger, smaller = max(width, height), min(width, height)
-    other = max(2, 2 * ((longest * smaller + larger) // (2 * larger)))
-    return (longest, other) if width >= height else (other, longest)
+    larger = max(width, height)
+    smaller = min(width, height)
+    shortest = max(2, 2 * ((longest * smaller + larger) // (2 * larger)))
+    if width >= height:
+        return longest, shortest
+    return shortest, longest
 
 
 def output_size(

@@ -54,30 +54,50 @@ def paginate(
     """
     last_id = None
     if after is not None:
-        signature, separator, last_id = after.partition("-")
-        if not separator or not signer.verify(signature, "cursor", *binding, last_id):
-            found, expected = (
-                excerpt(after),
-                "a next_cursor of this collection and these filters",
-            )
-            remedy = "remove `after`, or send it with the filters of the list that returned it"
-            raise Problem(
-                "invalid_cursor",
-                f"after: found {found}; expected {expected}",
-                remedy=remedy,
-            )
-    items: list[Item] = []
-    for section in reversed(sections):
-        end = len(section) if last_id is None else bisect_left(section, last_id)
-        begin = max(
-            end - (limit + 1 - len(items)), 0
-        )  # one more tells whether another page follows
-        items += map(load, section[begin:end][::-1])
+        last_id = _last_id(after, signer, binding)
+    # One item more tells whether another page follows.
+    items = [load(name) for name in _newest_ids(sections, last_id, limit + 1)]
     has_more = len(items) > limit
     del items[limit:]
     if not has_more and not always_a_cursor:
         return Page(items, "", has_more)
-    last_shown = items[-1].id if items else last_id or ""
-    return Page(
-        items, f"{signer.sign('cursor', *binding, last_shown)}-{last_shown}", has_more
+    last_shown = last_id or ""
+    if items:
+        last_shown = items[-1].id
+    signature = signer.sign("cursor", *binding, last_shown)
+    return Page(items, f"{signature}-{last_shown}", has_more)
+
+
+def _last_id(cursor: str, signer: Signer, binding: Sequence[str]) -> str:
+    """Return the id of the last item that the page of a cursor showed.
+
+    Raises:
+        Problem: invalid_cursor.
+    """
+    signature, separator, last_id = cursor.partition("-")
+    if separator and signer.verify(signature, "cursor", *binding, last_id):
+        return last_id
+    expected = "a next_cursor of this collection and these filters"
+    raise Problem(
+        "invalid_cursor",
+        f"after: found {excerpt(cursor)}; expected {expected}",
+        remedy="remove `after`, or send it with the filters of the list that returned "
+        "it",
     )
+
+
+def _newest_ids(
+    sections: Sequence[Sequence[str]], below: str | None, count: int
+) -> list[str]:
+    """Return the newest ids of all sections, in descending order.
+
+    `below` is an id that all of them are below, if there is one.
+    """
+    newest: list[str] = []
+    for section in reversed(sections):
+        end = len(section)
+        if below is not None:
+            end = bisect_left(section, below)
+        begin = max(end - (count - len(newest)), 0)
+        newest += section[begin:end][::-1]
+    return newest

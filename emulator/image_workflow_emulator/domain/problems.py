@@ -6,7 +6,7 @@ Nothing else in the project says which status or title a code has, or where a ch
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
+from typing import Final, Literal, Self
 
 from msgspec import Struct
 
@@ -68,201 +68,279 @@ ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
 
 
 class ProblemKind(Struct, frozen=True):
-    """One row of the catalogue. `check` is the usual source of the code, `recovery` what a client should do."""
+    """One row of the catalogue: everything that is a fact of a problem code."""
 
     code: str
     status: int
     title: str
     check: Check
+    """The check that usually answers with it."""
     recovery: str
+    """What a client should do, as an instruction."""
+    mended_by: Literal["time", "client", "people"] = "people"
+    """`time`: after a wait, the same request can succeed. `client`: the client alone can
+    succeed, by a new Upload Session. `people`: somebody has to change something."""
+    depends_on_world: bool = False
+    """Whether it depends on what no recording shows: other clients, the Team's account,
+    the state of the service."""
+    is_for_bytes: bool = False
+    """Whether uploads and downloads of bytes can be asked to answer with it."""
+    key: Literal["binds", "may-bind", "releases"] = "releases"
+    """What becomes of the Idempotency-Key (D10). `binds`: it is bound as by an admission,
+    since the recovery is a new logical request. `may-bind`: bound by one reading of D10."""
+    source: Source | None = None
+    """Why it is answered, where that is not the source of its check."""
 
 
-_ROWS: Mapping[str, tuple[int, str, Check, str]] = {
-    "invalid_request": (
+_ROWS: Final = (
+    ProblemKind(
+        "invalid_request",
         400,
         "The request is malformed",
         Check.SHAPE,
         "correct the request",
     ),
-    "invalid_cursor": (
+    ProblemKind(
+        "invalid_cursor",
         400,
         "The cursor is not of this collection",
         Check.SHAPE,
         "list again without a cursor",
     ),
-    "authentication_required": (
+    ProblemKind(
+        "authentication_required",
         401,
         "A valid credential is required",
         Check.CREDENTIAL,
         "send a valid key as a Bearer token",
     ),
-    "credential_expired": (
+    ProblemKind(
+        "credential_expired",
         401,
         "The credential has expired",
         Check.CREDENTIAL,
         "create a replacement credential",
+        depends_on_world=True,
     ),
-    "credential_revoked": (
+    ProblemKind(
+        "credential_revoked",
         401,
         "The credential was revoked",
         Check.CREDENTIAL,
         "use another active credential",
+        depends_on_world=True,
     ),
-    "insufficient_credits": (
+    ProblemKind(
+        "insufficient_credits",
         402,
         "The Team has too few Credits",
         Check.CREDITS,
         "add Credits and send a new logical request, with a new key",
+        depends_on_world=True,
+        key="binds",
     ),
-    "permission_denied": (
+    ProblemKind(
+        "permission_denied",
         403,
         "The credential does not permit this",
         Check.PROFILE,
         "use a full credential for writes",
     ),
-    "subscription_required": (
+    ProblemKind(
+        "subscription_required",
         403,
         "An active Subscription is required",
         Check.SUBSCRIPTION,
         "restore the Subscription; reads remain available",
+        depends_on_world=True,
     ),
-    "not_found": (
+    ProblemKind(
+        "not_found",
         404,
         "There is no such resource",
         Check.RESOURCE,
         "treat the resource as unavailable",
+        key="may-bind",
     ),
-    "upload_not_found": (
+    ProblemKind(
+        "upload_not_found",
         404,
         "There is no such Upload Session",
         Check.RESOURCE,
         "create a new Upload Session",
+        mended_by="client",
+        key="may-bind",
+        source=Source("4", ("D07", "D16", "D17", "D45")),
     ),
-    "asset_not_found": (
+    ProblemKind(
+        "asset_not_found",
         404,
         "There is no such Asset",
         Check.RESOURCE,
         "use an Asset that exists",
+        key="may-bind",
     ),
-    "product_not_found": (
+    ProblemKind(
+        "product_not_found",
         404,
         "There is no such Product",
         Check.RESOURCE,
         "use a Product that exists",
+        key="may-bind",
     ),
-    "idempotency_in_progress": (
+    ProblemKind(
+        "idempotency_in_progress",
         409,
         "The key is still being admitted",
         Check.IDEMPOTENCY,
         "wait, then send the same request with the same key",
+        mended_by="time",
+        depends_on_world=True,
     ),
-    "resource_operation_in_progress": (
+    ProblemKind(
+        "resource_operation_in_progress",
         409,
         "Authoring work is in progress",
         Check.STATE,
         "poll the Operation named by active_operation_id, then try again",
+        mended_by="time",
+        key="may-bind",
     ),
-    "upload_bytes_conflict": (
+    ProblemKind(
+        "upload_bytes_conflict",
         409,
         "The session accepted other bytes",
         Check.STATE,
         "create a new Upload Session",
+        mended_by="client",
+        key="may-bind",
+        source=Source("4", ("D16",)),
     ),
-    "upload_expired": (
+    ProblemKind(
+        "upload_expired",
         410,
         "The upload window has passed",
         Check.STATE,
         "create a new Upload Session",
+        mended_by="client",
+        source=Source("4", ("D15", "D16", "D17")),
     ),
-    "invalid_input": (
+    ProblemKind(
+        "invalid_input",
         422,
         "The input violates the contract",
         Check.BODY,
         "correct the fields",
     ),
-    "invalid_reference": (
+    ProblemKind(
+        "invalid_reference",
         422,
         "A reference is not usable",
         Check.REFERENCES,
         "replace the reference",
+        key="may-bind",
     ),
-    "idempotency_key_reused": (
+    ProblemKind(
+        "idempotency_key_reused",
         422,
         "The key belongs to another request",
         Check.IDEMPOTENCY,
         "send the original intent, or a new key",
     ),
-    "already_at_target_resolution": (
+    ProblemKind(
+        "already_at_target_resolution",
         422,
         "The Asset already has this resolution",
         Check.RULES,
         "use the Asset as it is, or ask for a higher target",
+        key="may-bind",
+        source=Source("4", ("D35",)),
     ),
-    "concurrency_limit_reached": (
+    ProblemKind(
+        "concurrency_limit_reached",
         429,
         "Too much work is in progress",
         Check.CONCURRENCY,
         "wait for Retry-After, or for work to finish",
+        mended_by="time",
+        depends_on_world=True,
     ),
-    "rate_limited": (
+    ProblemKind(
+        "rate_limited",
         429,
         "Too many requests",
         Check.RATE,
         "wait for Retry-After, then retry with backoff",
+        mended_by="time",
+        depends_on_world=True,
     ),
-    "internal_error": (
+    ProblemKind(
+        "internal_error",
         500,
         "The request could not be completed",
         Check.ROUTE,
         "retry; with the same key where the request takes one",
+        mended_by="time",
+        depends_on_world=True,
+        is_for_bytes=True,
+        source=Source("7"),
     ),
-    "service_unavailable": (
+    ProblemKind(
+        "service_unavailable",
         503,
         "New writes are paused",
         Check.PAUSE,
         "wait for Retry-After; reads and accepted work go on",
+        mended_by="time",
+        depends_on_world=True,
+        is_for_bytes=True,
     ),
-}
-CATALOGUE: Mapping[str, ProblemKind] = {
-    code: ProblemKind(code, *row) for code, row in _ROWS.items()
-}
-"""The codes of section 7."""
-
-MENDED_BY_TIME = frozenset(
-    code for code, kind in CATALOGUE.items() if kind.status in (429, 500, 503)
-) | {
-    "idempotency_in_progress",
-    "resource_operation_in_progress",
-}
-"""After a wait, the same request can succeed."""
-MENDED_BY_CLIENT = frozenset(
-    ("upload_not_found", "upload_bytes_conflict", "upload_expired")
 )
-"""The client alone can succeed, by a new Upload Session. All other problems need people."""
 
-INVALID_SCENARIO = ProblemKind(
-    "invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file"
+CATALOGUE: Final[Mapping[str, ProblemKind]] = {kind.code: kind for kind in _ROWS}
+"""The codes of section 7."""
+INVALID_SCENARIO: Final = ProblemKind(
+    "invalid_scenario",
+    422,
+    "The scenario is not valid",
+    Check.BODY,
+    "correct the file",
 )
 """What only the control plane answers."""
-_KINDS: Mapping[str, ProblemKind] = {
+_KINDS: Final[Mapping[str, ProblemKind]] = {
     **CATALOGUE,
     INVALID_SCENARIO.code: INVALID_SCENARIO,
 }
 
-
-_SOURCES_OF_CODES: Mapping[str, Source] = {
-    "upload_not_found": Source("4", ("D07", "D16", "D17", "D45")),
-    "upload_bytes_conflict": Source("4", ("D16",)),
-    "upload_expired": Source("4", ("D15", "D16", "D17")),
-    "already_at_target_resolution": Source("4", ("D35",)),
-    "internal_error": Source("7"),
-}
-"""By code, where they are others than those of its check."""
+MENDED_BY_TIME: Final = frozenset(
+    kind.code for kind in _ROWS if kind.mended_by == "time"
+)
+MENDED_BY_CLIENT: Final = frozenset(
+    kind.code for kind in _ROWS if kind.mended_by == "client"
+)
+WORLD_CODES: Final = frozenset(kind.code for kind in _ROWS if kind.depends_on_world)
+BYTE_CODES: Final = frozenset(kind.code for kind in _ROWS if kind.is_for_bytes)
+KEY_BINDING_CODES: Final = frozenset(kind.code for kind in _ROWS if kind.key == "binds")
+_DEFINITE_CODES: Final = frozenset(
+    kind.code for kind in _ROWS if kind.key in ("binds", "may-bind")
+)
 
 
 def source_of(check: Check, code: str | None = None) -> Source:
     """Return why something is checked; with a code, why the check answered with it."""
-    return _SOURCES_OF_CODES.get(code or "", check.source)
+    kind = CATALOGUE.get(code or "")
+    if kind is None or kind.source is None:
+        return check.source
+    return kind.source
+
+
+def key_binding_codes(reading: str) -> frozenset[str]:
+    """Return the codes of the problems that bind an Idempotency-Key, by a reading of D10."""
+    if reading == "binds-refusals":
+        return _DEFINITE_CODES
+    if reading == "releases":
+        return frozenset()
+    return KEY_BINDING_CODES
 
 
 class Cause(Struct, frozen=True):
@@ -271,28 +349,6 @@ class Cause(Struct, frozen=True):
     file: str
     line: int
     at: int
-
-
-BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
-"""The problems that uploads and downloads of bytes can be asked to answer with."""
-
-KEY_BINDING_CODES = frozenset({"insufficient_credits"})
-"""The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""
-_NEVER_BINDING = frozenset(
-    {"invalid_input", "idempotency_in_progress", "idempotency_key_reused"}
-)
-
-
-def key_binding_codes(reading: str) -> frozenset[str]:
-    """Return the codes of the problems that bind an Idempotency-Key, by a reading of D10."""
-    if reading == "binds-refusals":
-        definite = {
-            code
-            for code, kind in CATALOGUE.items()
-            if kind.status in (402, 404, 409, 422)
-        }
-        return frozenset(definite - _NEVER_BINDING)
-    return frozenset() if reading == "releases" else KEY_BINDING_CODES
 
 
 @dataclass(eq=False)

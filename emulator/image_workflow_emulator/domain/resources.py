@@ -1,4 +1,4 @@
-"""The resources of the service (section 2) as frozen data, and the moves between their states (section 3).
+"""The resources of the service (section 2) as frozen data.
 
 A change makes a new value; nothing here is edited in place.
 
@@ -13,6 +13,11 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct, structs
 
+from image_workflow_emulator.domain.lifecycles import (
+    OutputStatus,
+    SessionStatus,
+    WorkStatus,
+)
 from image_workflow_emulator.domain.recipes import IngredientKind, PictureFormat, Recipe
 
 Scene = Literal["clean", "foreground"]
@@ -23,8 +28,15 @@ CameraDistance = Literal["close", "medium", "far"]
 CAMERA_DISTANCES: tuple[CameraDistance, ...] = get_args(CameraDistance)
 WORKFLOWS = ("product_photography", "edit_images", "upscale")
 INGREDIENT_KINDS: tuple[IngredientKind, ...] = get_args(IngredientKind)
-OPERATION_TYPES = tuple(
-    f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update")
+OPERATION_TYPES = (
+    "photography_style.create",
+    "photography_style.update",
+    "background.create",
+    "background.update",
+    "pose.create",
+    "pose.update",
+    "fashion_model.create",
+    "fashion_model.update",
 )
 
 # The ranges of values in saved states: msgspec checks them when a state file is read, and nothing else does. What is
@@ -51,11 +63,9 @@ def operation_id(verb: str, subject: str) -> str:
 def operation_admitting(work: str) -> str:
     """Return the id of the operation that admits a workflow or an Operation type."""
     subject, _, verb = work.partition(".")
-    return (
-        operation_id(verb, subject)
-        if verb
-        else f"{operation_id('create', subject)}Generation"
-    )
+    if not verb:
+        return f"{operation_id('create', subject)}Generation"
+    return operation_id(verb, subject)
 
 
 class RenderedOnce:
@@ -87,11 +97,9 @@ class Credential(Struct, frozen=True, gc=False):
 
     def state_at(self, now: int) -> Literal["active", "revoked", "expired"]:
         """Return what a request with it is taken for: a revoked one stays revoked past its expiry."""
-        return (
-            "expired"
-            if self.state == "active" and now >= self.expires_at
-            else self.state
-        )
+        if self.state == "active" and now >= self.expires_at:
+            return "expired"
+        return self.state
 
 
 class Team(Struct, frozen=True, gc=False):
@@ -114,9 +122,7 @@ class UploadSession(Struct, frozen=True, gc=False):
     size_bytes: Amount
     created_at: Instant
     expires_at: Instant
-    status: Literal["awaiting_upload", "received", "completed", "failed"] = (
-        "awaiting_upload"
-    )
+    status: SessionStatus = "awaiting_upload"
     digest: str | None = None
     """SHA-256 of the bytes it accepted."""
 
@@ -169,14 +175,15 @@ class Ingredient(Struct, frozen=True, gc=False):
     @property
     def picture_keys(self) -> list[str]:
         """The image store's keys of its pictures: one card, or a style's previews. A replaced source gives new ones."""
-        return [
-            f"{self.id}.{self.version}.{index}" for index in range(self.picture_count)
-        ]
+        prefix = f"{self.id}.{self.version}"
+        return [f"{prefix}.{index}" for index in range(self.picture_count)]
 
     @property
     def scope(self) -> Literal["team", "global"]:
         """Whether a Team owns it, or it is premade (section 2)."""
-        return "global" if self.team_id is None else "team"
+        if self.team_id is None:
+            return "global"
+        return "team"
 
 
 class PhotographyStyle(Ingredient, frozen=True, gc=False):
@@ -241,7 +248,7 @@ class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
     reserved_credits: Count
     created_at: Instant
     updated_at: Instant
-    status: Literal["queued", "processing", "completed", "failed"] = "queued"
+    status: WorkStatus = "queued"
     charged_credits: Count | None = None
     started_at: Instant | None = None
     finished_at: Instant | None = None
@@ -278,7 +285,7 @@ class OperationOutcome(Struct, frozen=True, gc=False):
 class Output(Struct, frozen=True, gc=False):
     """One output slot of a Generation; its place in the array is its slot (D36)."""
 
-    status: Literal["pending", "processing", "completed", "failed"] = "pending"
+    status: OutputStatus = "pending"
     asset_id: str | None = None
     error: WorkError | None = None
 
@@ -307,23 +314,3 @@ AnyResource: TypeAlias = (
     UploadSession | Asset | Product | Ingredient | Operation | Generation
 )
 """What a collection holds: it has an id, and belongs to a Team unless it is a global ingredient."""
-
-
-# The present state and an event are looked up in one table. A terminal state has no moves, and a state has no other
-# moves than these (KeyError). What follows from several outputs together ("all are terminal") is worked out where an
-# output ends (`service/resources/generations.py`). Where the specification shows no moves (sessions, Operations,
-# outputs before their end), they are our own choice.
-MOVES: Mapping[tuple[str, str], Any] = {
-    # Upload Sessions:
-    ("awaiting_upload", "bytes_accepted"): "received",
-    ("received", "exchanged"): "completed",
-    ("received", "refused"): "failed",
-    # Work, which begins queued, and outputs, which begin pending:
-    ("queued", "started"): "processing",
-    ("pending", "started"): "processing",
-    ("processing", "succeeded"): "completed",
-    ("processing", "failed"): "failed",
-}
-"""By state and event: the state that follows."""
-
-TERMINAL = frozenset({"completed", "failed"})

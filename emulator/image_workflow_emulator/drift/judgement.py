@@ -23,6 +23,7 @@ from image_workflow_emulator.client.local_files import check_writable, write_fil
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain import readings
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.readings import (
@@ -32,7 +33,6 @@ from image_workflow_emulator.domain.readings import (
     READINGS,
     Readings,
 )
-from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift import observations
 from image_workflow_emulator.drift.recordings import (
     check_calls,

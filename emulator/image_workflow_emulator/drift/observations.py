@@ -17,6 +17,7 @@ from image_workflow_emulator.domain.intents import (
     fingerprint,
     intent_of,
 )
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import (
     MENDED_BY_TIME,
     Problem,
@@ -27,7 +28,6 @@ from image_workflow_emulator.domain.readings import (
     Readings,
     parse_readings,
 )
-from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.recordings import instant_of, leaves
 from image_workflow_emulator.drift.traffic import (
     REDIRECTS,

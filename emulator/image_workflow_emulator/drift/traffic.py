@@ -17,8 +17,8 @@ from msgspec.structs import asdict, replace
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.documents.schemas import Violation
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.recordings import (
     RecordedExchange,
     instant_of,

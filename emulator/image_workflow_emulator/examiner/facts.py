@@ -5,11 +5,8 @@ An answer that was lost on the wire, or that its client did not wait for, told n
 
 from typing import Final
 
-from image_workflow_emulator.domain.resources import (
-    TERMINAL,
-    WORKFLOWS,
-    operation_admitting,
-)
+from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.resources import WORKFLOWS, operation_admitting
 from image_workflow_emulator.examiner.request import Request
 
 POLLS: Final = ("getOperation", "getGeneration")

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, Protocol, TypeAlias
 
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.resources import (
-    TERMINAL,
     Generation,
     Operation,
     Output,

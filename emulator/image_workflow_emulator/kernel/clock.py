@@ -58,9 +58,7 @@ class Clock:
         self._elapsed_ms = elapsed_ms
         self.setting = setting
         """The mode and rate in force; `change_setting` changes them."""
-        if start is None:
-            start = host_now() if setting.mode == "real" else DEFAULT_START
-        self._base = start
+        self._base = _usual_start(setting) if start is None else start
         self._base_elapsed = elapsed_ms()
 
     @property
@@ -73,8 +71,8 @@ class Clock:
         setting = self.setting
         if setting.mode != "real":
             return self._base
-        now = self._base + int((self._elapsed_ms() - self._base_elapsed) * setting.rate)
-        return now if now < LATEST_INSTANT else LATEST_INSTANT
+        elapsed_ms = self._elapsed_ms() - self._base_elapsed
+        return min(self._base + int(elapsed_ms * setting.rate), LATEST_INSTANT)
 
     def advance_to(self, instant: int) -> None:
         """Move forward to an instant; one that has passed changes nothing."""
@@ -87,6 +85,13 @@ class Clock:
         self._base = self.now()
         self._base_elapsed = self._elapsed_ms()
         self.setting = setting
+
+
+def _usual_start(setting: ClockSetting) -> int:
+    """Return where a clock starts if nothing else is said."""
+    if setting.mode == "real":
+        return host_now()
+    return DEFAULT_START
 
 
 class Event(NamedTuple):
@@ -122,22 +127,28 @@ class Timeline:
         """The instant of the next event, or None if nothing is to come."""
         while self._queue and self._queue[0].subject not in self._dues:
             heappop(self._queue)
-        return self._queue[0].due if self._queue else None
+        if not self._queue:
+            return None
+        return self._queue[0].due
 
     def next_due_of(self, subject: str) -> int | None:
         """Return the instant of the next event of a subject, or None if nothing is to come."""
         dues = self._dues.get(subject)
-        return dues[0] if dues else None
+        if not dues:
+            return None
+        return dues[0]
 
     def pop_due(self, now: int) -> Event | None:
         """Take the first event that is due by now, or None if there is none."""
         while self._queue and self._queue[0].due <= now:
             event = heappop(self._queue)
-            if dues := self._dues.get(event.subject):
-                heappop(dues)
-                if not dues:
-                    del self._dues[event.subject]
-                return event
+            dues = self._dues.get(event.subject)
+            if dues is None:
+                continue  # its subject was forgotten
+            heappop(dues)
+            if not dues:
+                del self._dues[event.subject]
+            return event
         return None
 
     def pending(self) -> list[Event]:

@@ -52,31 +52,38 @@ class Identifiers:
         *,
         is_long: bool = False,
     ) -> None:
-        self._repeats = 2 if is_long else 1
         self._key = b"identifiers %d" % seed_value
-        self.counters: dict[str, int] = {} if counters is None else counters
+        self._repeats = 1
+        if is_long:
+            self._repeats = 2
+        if counters is None:
+            counters = {}
+        self.counters = counters
 
     def next(self, prefix: str) -> str:
         """Return the next identifier of the kind that the prefix names."""
-        count = self.counters[prefix] = self.counters.get(prefix, 0) + 1
+        count = self.counters.get(prefix, 0) + 1
+        self.counters[prefix] = count
         return self._identifier(prefix, count)
 
     def place_of(self, identifier: str) -> int | None:
         """Return the number of an identifier among those of its kind, counted from 1; None if it was not given here."""
         prefix, _, rest = identifier.partition("_")
         digits = rest[:_COUNT_DIGITS]
-        count = int(digits, 16) if re.fullmatch("[0-9a-f]+", digits) else 0
-        is_known = 1 <= count <= self.counters.get(
-            prefix, 0
-        ) and identifier == self._identifier(prefix, count)
-        return count if is_known else None
+        if not re.fullmatch("[0-9a-f]+", digits):
+            return None
+        count = int(digits, 16)
+        if not 1 <= count <= self.counters.get(prefix, 0):
+            return None
+        if identifier != self._identifier(prefix, count):
+            return None
+        return count
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
-        random = _digest(self._key, prefix, block)[
-            place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS
-        ]
-        return f"{prefix}_{count:010x}{random * self._repeats}"
+        begin = place * _RANDOM_DIGITS
+        digits = _digest(self._key, prefix, block)[begin : begin + _RANDOM_DIGITS]
+        return f"{prefix}_{count:010x}{digits * self._repeats}"
 
 
 @lru_cache(maxsize=100)
@@ -98,15 +105,13 @@ class Signer:
     def sign(self, *parts: str | int) -> str:
         """Return 32 hexadecimal digits that only this signer gives for these parts."""
         text = "\x1f".join(map(str, parts))
-        return hashlib.blake2b(
-            text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._key
-        ).hexdigest()
+        encoded = text.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(encoded, digest_size=16, key=self._key).hexdigest()
 
     def verify(self, signature: str, *parts: str | int) -> bool:
         """Tell whether this signer gave the signature for these parts."""
-        return hmac.compare_digest(
-            signature.encode("utf-8", "surrogatepass"), self.sign(*parts).encode()
-        )
+        encoded = signature.encode("utf-8", "surrogatepass")
+        return hmac.compare_digest(encoded, self.sign(*parts).encode())
 
 
 def without_signature(path: str) -> str:

@@ -13,6 +13,7 @@ MINUTE_MS = 60 * SECOND_MS
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 _DURATION = re.compile(
     r"(\d{1,12}(?:\.\d{1,30})?(?:e-\d{1,3})?)\s*(ms|s|m|h|d)?", re.ASCII
@@ -31,8 +32,7 @@ def format_timestamp(instant: int) -> str:
 
     What lies beyond the year 9999, such as the end of a window that begins there, is written as its last millisecond.
     """
-    if instant > LATEST_INSTANT:
-        instant = LATEST_INSTANT
+    instant = min(instant, LATEST_INSTANT)
     return f"{_second(instant // SECOND_MS)}.{instant % SECOND_MS:03}Z"
 
 
@@ -43,7 +43,9 @@ def _second(seconds: int) -> str:
 
 def timestamp_or_none(instant: int | None) -> str | None:
     """Write an instant, if there is one."""
-    return None if instant is None else format_timestamp(instant)
+    if instant is None:
+        return None
+    return format_timestamp(instant)
 
 
 def parse_timestamp(text: str) -> int:
@@ -52,17 +54,17 @@ def parse_timestamp(text: str) -> int:
     Raises:
         ValueError: it is not one, or lies outside 1970 to 9999.
     """
-    why = ""
+    reason = ""
     if _TIMESTAMP.fullmatch(text):
         try:
-            instant = (
-                datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)
-            ) // timedelta(milliseconds=1)
+            since_epoch = datetime.fromisoformat(text) - _EPOCH
+        except ValueError as error:
+            reason = f" ({error})"
+        else:
+            instant = since_epoch // timedelta(milliseconds=1)
             if 0 <= instant <= LATEST_INSTANT:
                 return instant
-        except ValueError as error:
-            why = f" ({error})"
-    raise ValueError(f"found {text!r}{why}; expected {TIMESTAMP_WORDS}")
+    raise ValueError(f"found {text!r}{reason}; expected {TIMESTAMP_WORDS}")
 
 
 def parse_duration_ms(text: str | int | float) -> int:
@@ -71,8 +73,11 @@ def parse_duration_ms(text: str | int | float) -> int:
     Raises:
         ValueError: it is not a span.
     """
+    span_ms = math.inf
     match = _DURATION.fullmatch(str(text).strip())
-    span_ms = float(match[1]) * _UNITS_MS[match[2] or "s"] if match else math.inf
+    if match:
+        number, unit = match.groups(default="s")
+        span_ms = float(number) * _UNITS_MS[unit]
     if span_ms > LATEST_INSTANT:
         raise ValueError(
             f"found {str(text)!r}; expected a duration such as 250ms, 90s, 2m or 1h"

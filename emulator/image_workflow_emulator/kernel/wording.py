@@ -14,21 +14,24 @@ MAX_EXCERPT_CHARACTERS: Final = 80
 
 def pointer(*steps: object) -> str:
     """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
-    return printable(
-        "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-    )
+    escaped = [str(step).replace("~", "~0").replace("/", "~1") for step in steps]
+    return printable("".join(f"/{step}" for step in escaped))
 
 
 def count_of(number: int, noun: str) -> str:
     """Say how many of something there are: `1 Credit`, `2 Credits`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def first_of(names: Iterable[object], most: int = 5, separator: str = ", ") -> str:
     """Name the first of several things, and say how many more there are: `a, b and 3 more`."""
-    shown = list(map(str, names))
-    more = f" and {len(shown) - most} more" if len(shown) > most else ""
-    return separator.join(shown[:most]) + more
+    texts = list(map(str, names))
+    listed = separator.join(texts[:most])
+    if len(texts) <= most:
+        return listed
+    return f"{listed} and {len(texts) - most} more"
 
 
 def excerpt(value: object) -> str:
@@ -44,7 +47,9 @@ def excerpt(value: object) -> str:
         text = json.dumps(value, default=str)
     if len(text) <= MAX_EXCERPT_CHARACTERS:
         return text
-    ending = '…"' if isinstance(value, str) else "…"
+    ending = "…"
+    if isinstance(value, str):
+        ending = '…"'
     return text[: MAX_EXCERPT_CHARACTERS + 1 - len(ending)] + ending
 
 
@@ -52,10 +57,13 @@ def printable(text: str) -> str:
     r"""Return a text on one line, with characters that cannot be printed as JSON escapes them, such as `\u001b`."""
     if text.isprintable():
         return text
-    return "".join(
-        character if character.isprintable() else json.dumps(character)[1:-1]
-        for character in text
-    )
+    return "".join(map(_escaped, text))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    return json.dumps(character)[1:-1]
 
 
 def printable_lines(text: str) -> str:

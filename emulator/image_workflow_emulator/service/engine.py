@@ -6,7 +6,8 @@ observed does not depend on when requests come. Owns the list of the kinds of ev
 
 from math import inf
 
-from image_workflow_emulator.domain.resources import TERMINAL, Generation, Operation
+from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.kernel.clock import ClockSetting, Event, host_elapsed_ms
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service.resources import authoring, generations, uploads

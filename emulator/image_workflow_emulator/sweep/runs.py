@@ -32,7 +32,7 @@ from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, UsageError
-from image_workflow_emulator.sweep import evidence
+from image_workflow_emulator.sweep import evidence, noted_command
 from image_workflow_emulator.sweep.cells import CLIENT, SLOW_SECONDS, Cell
 from image_workflow_emulator.testing.emulator import Emulator
 
@@ -49,9 +49,6 @@ _STOP_SECONDS: Final = 5.0
 """How long a run may take to end after SIGTERM."""
 _START_SECONDS: Final = 10.0
 """How much longer than the clean run the first test may take to begin."""
-_NOTING: Final = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
-"""Notes the process group of a command that `exec` runs, and becomes the command: one that ignores signals outlives
-`exec`."""
 
 
 class Run(Struct, frozen=True):
@@ -231,11 +228,10 @@ class Runner:
             f"--report={folder}/report.json",
             f"--journal={folder}/journal.json",
         ]
-        noting = (
-            [sys.executable, "-I", "-S", "-c", _NOTING, f"{folder}/group"]
-            if seconds < math.inf
-            else []
-        )
+        noting: list[str] = []
+        if seconds < math.inf:
+            launcher = noted_command.__file__
+            noting = [sys.executable, "-I", "-S", launcher, f"{folder}/group"]
         words = [*flags(options), *files, "--", *noting, *self._words]
         program = [sys.executable, "-m", "image_workflow_emulator", "exec", *words]
         place, began_ms = evidence.Place(), host_elapsed_ms()

@@ -6,10 +6,9 @@ happens outside the event loop, between `to_decode` and the checks of a completi
 
 from msgspec import structs
 
+from image_workflow_emulator.domain.lifecycles import UPLOAD_SESSION, SessionEvent
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_input
 from image_workflow_emulator.domain.resources import (
-    MOVES,
-    TERMINAL,
     Asset,
     UploadSession,
 )
@@ -133,7 +132,7 @@ def check_bytes(session: UploadSession, digest: str, now: int) -> None:
 def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -> str:
     """Accept the complete bytes of a session, once, and return the upload token."""
     if session.digest is None:
-        status = MOVES[session.status, "bytes_accepted"]
+        status = UPLOAD_SESSION.after(session.status, "bytes_accepted")
         sandbox.store.uploads.replace(
             structs.replace(session, status=status, digest=digest)
         )
@@ -234,15 +233,16 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
 
 
 def _check_present(session: UploadSession) -> None:
-    if session.status in TERMINAL:
+    if session.status in UPLOAD_SESSION.terminal:
         raise Problem(
             "upload_not_found",
             f"the session {session.id} has {session.status} already",  # D45
         )
 
 
-def _finish(call: Call, session: UploadSession, event: str) -> None:
-    sandbox, status = call.sandbox, MOVES[session.status, event]
+def _finish(call: Call, session: UploadSession, event: SessionEvent) -> None:
+    sandbox = call.sandbox
+    status = UPLOAD_SESSION.after(session.status, event)
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
     sandbox.timeline.forget(session.id)

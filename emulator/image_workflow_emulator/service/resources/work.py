@@ -7,8 +7,9 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import structs
 
+from image_workflow_emulator.domain.lifecycles import WORK
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.resources import MOVES, Operation, Work, WorkError
+from image_workflow_emulator.domain.resources import Operation, Work, WorkError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.scenario import Facts, FailureCode, WorkOutcome
 from image_workflow_emulator.service.sandbox import scenarios
@@ -99,7 +100,7 @@ def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> No
 
 def started(work: SomeWork, now: int) -> SomeWork:
     """Return work whose time in the queue is over."""
-    status = MOVES[work.status, "started"]
+    status = WORK.after(work.status, "started")
     return structs.replace(work, status=status, started_at=now, updated_at=now)
 
 
@@ -111,7 +112,7 @@ def finished(
     now: int,
 ) -> SomeWork:
     """Return work that has ended, when its Credits are settled and its place is free."""
-    status = MOVES[work.status, event]
+    status = WORK.after(work.status, event)
     account = sandbox.accounts[work.team_id]
     account.ledger.settle(work.id, charge)
     account.budget.give_back(work.id)
