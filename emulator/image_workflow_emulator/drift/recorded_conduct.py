@@ -6,13 +6,12 @@ Owns which rules a recording cannot show, and why. Has no rule of its own.
 from argparse import Namespace
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
-from image_workflow_emulator.contract import BASE_PATH, Contract, load_contract
+from image_workflow_emulator.contract import BASE_PATH, load_contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
 from image_workflow_emulator.domain.resources import (
@@ -22,12 +21,9 @@ from image_workflow_emulator.domain.resources import (
     UploadSession,
     operation_admitting,
 )
-from image_workflow_emulator.drift.recordings import (
-    RecordedExchange,
-    check_calls,
-    instant_of,
-    read_recordings,
-)
+from image_workflow_emulator.drift.json_values import instant_of
+from image_workflow_emulator.drift.recognition import recognize
+from image_workflow_emulator.drift.recordings import check_calls, read_recordings
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES
@@ -47,39 +43,46 @@ class _Record(RequestRecord, eq=False):
 
 
 def conduct(options: Namespace, _environment: Mapping[str, str]) -> Report:
-    """Judge what the recorded client does wrong. Raises UsageError and UnusableFileError as `drift` does."""
-    report = judge_client(read_recordings(options.files), load_contract())
-    check_calls(report.counts["requests"], options.files)
+    """Run the command. Raises UsageError and UnusableFileError as `judge_conduct`."""
+    return judge_conduct(options.files)
+
+
+def judge_conduct(files: Sequence[str]) -> Report:
+    """Judge what the clients that were recorded in some files do wrong.
+
+    Raises:
+        UsageError: a file holds no recording, or no call of the service.
+        UnusableFileError: a file cannot be read.
+    """
+    recognized = recognize(read_recordings(files), load_contract())
+    report = judge_client(recognized.traffics)
+    check_calls(report.counts["requests"], files)
     return report
 
 
-def judge_client(exchanges: Sequence[RecordedExchange], contract: Contract) -> Report:
-    """Judge the client that was recorded, each sandbox by itself."""
+def judge_client(traffics: Sequence[Traffic]) -> Report:
+    """Judge the client that was recorded, each recording by itself."""
     findings, checked = list[ReportFinding](), Counter[str]()
     reasons, places = dict[str, str](), dict[int, str]()
-    for run in _runs(exchanges):
-        traffic = Traffic(run, contract)
-        if traffic.calls:
-            records = list(_records(traffic, max(places, default=0)))
-            now = max(record.left_at for record in records)
-            judged = judge(
-                records,
-                _RecordedWorks(traffic, {record.work_id for record in records}),
-                now,
-                has_ended=True,
+    for traffic in traffics:
+        records = list(_records(traffic, max(places, default=0)))
+        now = max(record.left_at for record in records)
+        judged = judge(
+            records,
+            _RecordedWorks(traffic, {record.work_id for record in records}),
+            now,
+            has_ended=True,
+        )
+        places |= {
+            record.sequence: call.where
+            for record, call in zip(records, traffic.calls, strict=True)
+        }
+        for one in judged.findings:
+            findings.append(
+                one.reported(first_of(map(places.get, one.requests), separator="; "))
             )
-            places |= {
-                record.sequence: call.where
-                for record, call in zip(records, traffic.calls, strict=True)
-            }
-            for one in judged.findings:
-                findings.append(
-                    one.reported(
-                        first_of(map(places.get, one.requests), separator="; ")
-                    )
-                )
-            checked.update(judged.checked)
-            reasons |= _not_checked(traffic, judged.not_checked)
+        checked.update(judged.checked)
+        reasons |= _not_checked(traffic, judged.not_checked)
     findings.sort(key=lambda one: SEVERITIES.index(one.severity))
     has_errors = any(finding.severity == "error" for finding in findings)
     table = ReportTable(
@@ -98,23 +101,6 @@ def judge_client(exchanges: Sequence[RecordedExchange], contract: Contract) -> R
         details={"not_checked": reasons},
         status=int(has_errors),
     )
-
-
-def _runs(
-    exchanges: Sequence[RecordedExchange],
-) -> Iterable[Sequence[RecordedExchange]]:
-    """Group the exchanges of a journal by sandbox, each time anew where its numbers begin again: it was reset."""
-    runs = dict[str, list[list[RecordedExchange]]]()
-    for exchange in sorted(exchanges, key=lambda one: one.arrived_at or 0):
-        of_sandbox = runs.setdefault(exchange.sandbox, [[]])
-        if (
-            exchange.entry
-            and of_sandbox[-1]
-            and exchange.sequence <= of_sandbox[-1][-1].sequence
-        ):
-            of_sandbox.append([])
-        of_sandbox[-1].append(exchange)
-    return chain.from_iterable(runs.values())
 
 
 def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
@@ -244,8 +230,8 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
 
 def _is_admitted(work: RecordedWork, call: RecordedCall) -> bool:
     echo, created_at = (
-        work.last.shown.get("request"),
-        instant_of(work.last.shown.get("created_at")),
+        work.last.resource.get("request"),
+        instant_of(work.last.resource.get("created_at")),
     )
     is_new = created_at is not None and (
         not call.is_timed or created_at >= call.at - MINUTE_MS
@@ -275,7 +261,7 @@ class _RecordedWorks(NamedTuple):
             "outputs": (),
         }  # unknown; it is never free
         if work is not None:
-            shown, outputs = work.last.shown, work.last.outputs
+            shown, outputs = work.last.resource, work.last.outputs
             kind = Operation if shown["object"] == "operation" else Generation
             known |= {
                 "reserved_credits": work.credits("reserved") or 0,

@@ -1,29 +1,23 @@
-"""A recording sent again to an emulator: with its ids learnt, at its times, in the world that it shows.
+"""A recording sent again to an emulator: with its ids learnt, at its times, in the world
+that it shows.
 
-What was there before the recording is put into the emulator, as far as calls refer to it: nobody can tell how the
-service came by it, so it is as recorded only in what a call depends on, and is not compared. What the service's world
-did (a pause, a failed slot, how long work took) is brought about, so that only meanings are left to differ. Owns the
-mapping of recorded values to the emulator's own. Compares nothing.
+What the service's world did (a pause, a failed slot, how long work took) is brought about,
+so that only meanings are left to differ. Compares nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 import orjson
-from msgspec import ValidationError, convert
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer
 from image_workflow_emulator.contract import BASE_PATH
-from image_workflow_emulator.domain.resources import (
-    INGREDIENT_TYPES,
-    OPERATION_TYPES,
-    WORKFLOWS,
-    Asset,
-    Product,
-)
-from image_workflow_emulator.drift.recordings import leaves
+from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
+from image_workflow_emulator.drift.beginning import KIND_OF_MEMBER, Beginning
+from image_workflow_emulator.drift.json_values import leaves
+from image_workflow_emulator.drift.names import Names
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
@@ -40,13 +34,21 @@ from image_workflow_emulator.testing.option_texts import option_texts
 _TEAM: Final = "Recorded"
 _KEY: Final = "iwe_recorded_full"
 _AUTHORIZATION: Final = {"authorization": f"Bearer {_KEY}"}
-_CREDENTIAL: Final = {"key": _KEY, "name": _TEAM, "profile": "full"}
-_RICH_TEAM: Final = {
-    "credits": 1_000_000,
-    "concurrency_limit": 1_000,
-    "credentials": [_CREDENTIAL],
+_QUEUE_MS: Final = 1
+_STEP_MS: Final = 3
+"""The least time between two calls: work can be queued, run and end within it."""
+_WORLD: Final = {
+    "timings": {"queue": f"{_QUEUE_MS}ms"},
+    "teams": {
+        _TEAM: {
+            "credits": 1_000_000,
+            "concurrency_limit": 1_000,
+            "credentials": [{"key": _KEY, "name": _TEAM, "profile": "full"}],
+        }
+    },
 }
-_WORLD: Final = {"timings": {"queue": "1ms"}, "teams": {_TEAM: _RICH_TEAM}}
+_KNOWN_WORK: Final = (*WORKFLOWS, *OPERATION_TYPES)
+_MAX_DURATION_MS: Final = 30 * DAY_MS
 _BY_THE_WORLD: Final = frozenset(
     {
         "service_unavailable",
@@ -54,310 +56,256 @@ _BY_THE_WORLD: Final = frozenset(
         "rate_limited",
         "concurrency_limit_reached",
         "insufficient_credits",
-    }
-    | {
         "subscription_required",
         "credential_expired",
         "credential_revoked",
         "idempotency_in_progress",
     }
 )
-"""Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
-_TYPES: Final[Mapping[str, Any]] = {
-    "asset": Asset,
-    "product": Product,
-    **INGREDIENT_TYPES,
-}
-_REFERRED: Final = {
-    **{f"{kind}_id{plural}": kind for kind in _TYPES for plural in ("", "s")},
-    "primary_asset_id": "asset",
-}
-"""The kind of resource that ids name, by the name of their parameter or member."""
-_PREFIXES: Final = {"asset": "ast", "product": "prd"}
-_COLLECTIONS: Final = {"asset": "assets", "product": "products"}
-Replayed: TypeAlias = tuple[RecordedCall, Answer | None]
-"""A call and what the emulator answered to it; None where it could not be asked."""
-_PICTURE: Final = {"format": "png", "width": 1_000, "height": 1_000}
-_MADE: Final[Mapping[str, Any]] = {
-    "source": "upload",
-    "source_generation_id": None,
-    "source_asset_ids": [],
-}
-"""The members of every resource that is put into the emulator, as far as its kind has them."""
+"""Problems that depend on what a recording cannot show: other clients, the Team's account,
+the state of the service.
+"""
+
+
+class Replayed(NamedTuple):
+    """A recorded call, and what the emulator answered to it."""
+
+    call: RecordedCall
+    answer: Answer | None
+    """None if the emulator could not be asked."""
 
 
 class DescribedPictures(Helpers):
-    """Does the jobs of helper processes with descriptions in place of pictures, which nobody looks at."""
+    """Does the jobs of helper processes with descriptions in place of pictures, which
+    nobody looks at.
+    """
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Answer a job at once."""
         return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
 
 
+class _Request(NamedTuple):
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
 class Replay:
-    """One replay of a recording, by an emulator with some readings (as `--readings` takes them)."""
+    """One replay of a recording, by an emulator with some readings.
+
+    `readings` is a text that `--readings` takes.
+    """
 
     def __init__(self, traffic: Traffic, readings: str) -> None:
         self._traffic = traffic
-        self.mapped: dict[str, str] = {}
-        """Recorded ids, links and tokens, and what the emulator has in their place."""
-        self.stands_for: dict[str, str] = {}
-        """The emulator's ids, and the recorded one that each stands for."""
-        self.beginning: set[str] = set()
-        """The recorded ids of what was there before the recording."""
-        known = (*WORKFLOWS, *OPERATION_TYPES)
+        self._schedule = _schedule(traffic.calls)
+        self._changes = _changes(traffic)
         self._admitted = {
             call.number: work
             for call, work in traffic.admissions()
-            if work.kind in known
+            if work.kind in _KNOWN_WORK
         }
-        start = format_timestamp(
-            min((call.at for call in traffic.calls), default=DAY_MS)
-        )
         options = {
             "clock": "manual",
-            "start": start,
+            "start": format_timestamp(self._schedule[0] if traffic.calls else DAY_MS),
             "rate_limits": "off",
             "readings": readings,
             "world": _WORLD,
         }
         with option_texts(options) as texts:
-            self._application = Application(
-                read_settings(texts, {}), DescribedPictures()
-            )
+            settings = read_settings(texts, {})
+            self._application = Application(settings, DescribedPictures())
         self._sandbox = self._application.sandboxes.default
+        self.names = Names()
+        self.beginning = Beginning(self._sandbox, _TEAM, traffic, self.names)
 
     async def run(self) -> list[Replayed]:
         """Send every call again, in order."""
-        return [await self._send(call) for call in self._traffic.calls]
+        return [await self._replay(call) for call in self._traffic.calls]
 
-    # What was there before -------------------------------------------------------------------------------------------
-
-    def _put(self, kind: str, identifier: str) -> str:
-        """Put a resource into the emulator as an answer shows it first, and return its id there."""
-        if identifier not in self.mapped:
-            looks = self._traffic.shown.get((kind, identifier))
-            self.mapped[identifier] = own = self._make(
-                kind, looks[0].shown if looks else {}
-            )
-            self.stands_for[own] = identifier
-            self.beginning.add(identifier)
-        return self.mapped[identifier]
-
-    def _make(self, kind: str, shown: Mapping[str, Any]) -> str:
-        """Make a resource, with the format and the size of a picture as shown, if they are possible."""
-        sandbox, resource_type = self._sandbox, _TYPES[kind]
-        (account,), now = sandbox.find_accounts(_TEAM), sandbox.clock.now()
-        team = None if shown.get("scope") == "global" else account.team.id
-        identifier = sandbox.identifiers.next(
-            _PREFIXES.get(kind) or resource_type.prefix
-        )
-        own = {
-            **_MADE,
-            "id": identifier,
-            "team_id": team,
-            "name": _TEAM,
-            "created_at": now,
-            "updated_at": now,
-        }
-        if kind == "product":
-            photos = [
-                self._put("asset", photo) for photo in shown.get("asset_ids", ())
-            ] or [self._make("asset", {})]
-            own |= {"asset_ids": photos, "primary_asset_id": photos[0]}
-        try:
-            made = convert({**_PICTURE, **shown, **own}, resource_type)
-        except ValidationError:  # a picture of more pixels than there are
-            made = convert({**_PICTURE, **own}, resource_type)
-        for key in getattr(made, "picture_keys", [made.id]):
-            sandbox.images.put(key, key.encode(), "clean")
-        sandbox.store.collections()[_COLLECTIONS.get(kind, kind)].add(made)
-        return str(made.id)
-
-    # The calls ------------------------------------------------------------------------------------------------------
-
-    async def _send(self, call: RecordedCall) -> Replayed:
-        """Send one call again at its time, after what the service's world did to it was brought about."""
-        if call.at > self._sandbox.clock.now():
-            await self._control(
-                "POST", "/clock/advance", {"to": format_timestamp(call.at)}
-            )
-        prepared = self._prepare(call)
-        if prepared is None:
-            return call, None
+    async def _replay(self, call: RecordedCall) -> Replayed:
+        """Send a call at its time, in the world that it met."""
+        instant = self._schedule[call.number]
+        if instant > self._sandbox.clock.now():
+            target = {"to": format_timestamp(instant)}
+            await self._control("POST", "/clock/advance", target)
+        request = self._request(call)
+        if request is None:
+            return Replayed(call, None)
         work = self._admitted.get(call.number)
         if work is not None:
-            await self._control("PUT", "/scenario", _fate(call, work))
-        answered = await ask(self._application, *prepared)
+            await self._control("PUT", "/scenario", self._fate(call, work))
+        answer = await ask(self._application, *request)
         if work is not None:
             await self._control("DELETE", "/scenario")
-        self._learn(call, answered)
-        return call, answered
-
-    def _prepare(
-        self, call: RecordedCall
-    ) -> tuple[str, str, dict[str, str], bytes] | None:
-        """Return method, path with query, headers and body of the request to send; None where there was no answer, or
-        it needs what was before the recording.
-
-        Uploads are not repeated, since nobody can tell what the service makes of a picture: the Asset is put in, and
-        read.
-        """
-        if call.status is None or call.surface == "upload":
-            return None
-        if call.surface == "download":
-            link = self.mapped.get(call.url)
-            return (call.method, link.removeprefix(ORIGIN), {}, b"") if link else None
-        assert call.operation is not None
-        if call.name == "completeUpload":
-            asset = call.answer.get("id")
-            return (
-                (
-                    "GET",
-                    f"{BASE_PATH}/assets/{self._put('asset', asset)}",
-                    _AUTHORIZATION,
-                    b"",
-                )
-                if asset
-                else None
-            )
-        for name, identifier in (*call.parameters.items(), *leaves(call.body)):
-            kind = _REFERRED.get(name, "")
-            is_there = call.is_success or (kind, identifier) in self._traffic.shown
-            if kind and is_there and isinstance(identifier, str):
-                self._put(kind, identifier)
-        needed = {*call.parameters.values(), call.query.get("after", "")}
-        if call.is_success and needed - self.mapped.keys() - {""}:
-            return None
-        own = {
-            name: quote(self.mapped.get(value, value), safe="")
-            for name, value in call.parameters.items()
-        }
-        path = call.operation.path.format_map(own)
-        query = urlencode(
-            {name: self.mapped.get(value, value) for name, value in call.query.items()}
-        )
-        headers = {} if call.code == "authentication_required" else dict(_AUTHORIZATION)
-        if call.key is not None or (
-            call.operation.takes_key and call.status != 400
-        ):  # or an exporter dropped it
-            headers["idempotency-key"] = call.key or f"recorded-{call.number}"
-        if call.request_body is not None:
-            headers["content-type"] = call.request_headers.get(
-                "content-type", "application/json"
-            )
-        if call.code in _BY_THE_WORLD and call.code in call.operation.all_codes:
-            headers["emulator-fault"] = call.code
-        body = (
-            orjson.dumps(self._mapped(call.body))
-            if call.body
-            else call.request_body or b""
-        )
-        return (
-            call.method,
-            f"{BASE_PATH}{path}" + (f"?{query}" if query else ""),
-            headers,
-            body,
-        )
-
-    def _mapped(self, value: Any) -> Any:
-        """Return some JSON with the emulator's values in place of recorded ones."""
-        if isinstance(value, dict):
-            return {member: self._mapped(item) for member, item in value.items()}
-        if isinstance(value, list):
-            return list(map(self._mapped, value))
-        return self.mapped.get(value, value) if isinstance(value, str) else value
-
-    # Learning -------------------------------------------------------------------------------------------------------
-
-    def _learn(self, call: RecordedCall, answered: Answer) -> None:
-        """Learn which of the emulator's values stand for the recorded ones."""
-        if call.is_success and 200 <= answered.status < 300:
-            for name, recorded, own in _pairs("", call.answer, answered.json):
-                if not is_identifier(name):
-                    self.mapped.setdefault(recorded, own)
-                elif recorded not in self.mapped and own not in self.stands_for:
-                    self.mapped[recorded], self.stands_for[own] = own, recorded
-        location = (
-            call.response_headers.get("location"),
-            answered.headers.get("location"),
-        )
-        if call.surface == "download" and all(location):
-            self.mapped.setdefault(str(location[0]), str(location[1]))
+        self.names.learn(call, answer)
+        return Replayed(call, answer)
 
     async def _control(
         self, method: str, path: str, body: Mapping[str, Any] | None = None
     ) -> None:
-        sent = (
-            ({"content-type": "application/json"}, orjson.dumps(body))
-            if body is not None
-            else ({}, b"")
-        )
-        answered = await ask(self._application, method, f"/_emulator{path}", *sent)
-        assert answered.status < 400, answered.body
+        content = b""
+        headers: dict[str, str] = {}
+        if body is not None:
+            content = orjson.dumps(body)
+            headers["content-type"] = "application/json"
+        target = f"/_emulator{path}"
+        answer = await ask(self._application, method, target, headers, content)
+        assert answer.status < 400, answer.body
 
+    # The request ----------------------------------------------------------------------
 
-def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
-    """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
-    finished = work.finished_by
-    then: dict[str, Any] = {"stall": True}
-    if (
-        finished is not None
-    ):  # of the time that the recording shows, work is queued for 1 ms
-        took_ms = min(max(1, finished.at - call.at - 1), 30 * DAY_MS)
-        then = {"duration": f"{took_ms / SECOND_MS:.3f}s"}
-        outputs = work.last.outputs
-        failed = {
-            str(slot): one
-            for slot, one in enumerate(outputs, start=1)
-            if one.get("status") == "failed"
+    def _request(self, call: RecordedCall) -> _Request | None:
+        """Return the request to send for a call.
+
+        None if it had no answer, or needs what was there before the recording. Uploads are
+        not repeated, since nobody can tell what the service makes of a picture: the Asset
+        is put in, and read.
+        """
+        if call.status is None or call.surface == "upload":
+            return None
+        if call.surface == "download":
+            return self._download(call)
+        if call.name == "completeUpload":
+            return self._read_of_asset(call)
+        return self._call_of_operation(call)
+
+    def _download(self, call: RecordedCall) -> _Request | None:
+        link = self.names.own.get(call.url)
+        if link is None:
+            return None
+        return _Request(call.method, link.removeprefix(ORIGIN), {})
+
+    def _read_of_asset(self, call: RecordedCall) -> _Request | None:
+        asset = call.answer.get("id")
+        if asset is None:
+            return None
+        path = f"{BASE_PATH}/assets/{self.beginning.put('asset', asset)}"
+        return _Request("GET", path, _AUTHORIZATION)
+
+    def _call_of_operation(self, call: RecordedCall) -> _Request | None:
+        operation = call.operation
+        assert operation is not None
+        self._put_what_is_referred_to(call)
+        needed = {*call.parameters.values(), call.query.get("after", "")} - {""}
+        if call.is_success and needed - self.names.own.keys():
+            return None
+        own = self.names.own
+        parameters = {
+            name: quote(own.get(value, value), safe="")
+            for name, value in call.parameters.items()
         }
-        if work.last.shown.get("status") == "failed":
-            then["fail"] = _failure_code([*outputs, work.last.shown][0])
-        elif failed:
-            then["outputs"] = {slot: _failure_code(one) for slot, one in failed.items()}
-    return {
-        "scenario": "recorded",
-        "rules": [{"match": {"work": work.kind}, "then": then}],
+        query = {name: own.get(value, value) for name, value in call.query.items()}
+        target = BASE_PATH + operation.path.format_map(parameters)
+        if query:
+            target += f"?{urlencode(query)}"
+        body = call.request_body or b""
+        if call.body:
+            body = orjson.dumps(self.names.translated(call.body))
+        return _Request(call.method, target, _headers(call), body)
+
+    def _put_what_is_referred_to(self, call: RecordedCall) -> None:
+        """Put in what a call refers to, if the recording shows that it was there."""
+        for member, identifier in (*call.parameters.items(), *leaves(call.body)):
+            kind = KIND_OF_MEMBER.get(member)
+            if kind is None or not isinstance(identifier, str):
+                continue
+            if call.is_success or (kind, identifier) in self._traffic.snapshots:
+                self.beginning.put(kind, identifier)
+
+    # The world ------------------------------------------------------------------------
+
+    def _fate(self, call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
+        """Return the scenario by which work ends as it was seen to end: just before the
+        call that shows its end, with the same outputs failed.
+        """
+        then: dict[str, Any] = {"stall": True}
+        ended_by = work.finished_by or self._unblocked_call(work)
+        if ended_by is not None:
+            begins = self._schedule[call.number] + _QUEUE_MS
+            ends = self._schedule[ended_by.number] - 1
+            duration_ms = min(max(1, ends - begins), _MAX_DURATION_MS)
+            then = {"duration": f"{duration_ms / SECOND_MS:.3f}s", **_failures(work)}
+        rule = {"match": {"work": work.kind}, "then": then}
+        return {"scenario": "recorded", "rules": [rule]}
+
+    def _unblocked_call(self, work: RecordedWork) -> RecordedCall | None:
+        """Return the first change of an ingredient that unfinished work on it would have
+        blocked: the work had ended, though no answer shows that.
+        """
+        admission = work.admission
+        if admission is None or not admission.parameters:
+            return None
+        for change in self._changes.get(_subject(admission), ()):
+            is_replay = change.key is not None and change.key == admission.key
+            if change.number > admission.number and not is_replay:
+                return change
+        return None
+
+
+def _changes(traffic: Traffic) -> dict[tuple[str, ...], list[RecordedCall]]:
+    """Return the successful changes of each resource, in order."""
+    changes: dict[tuple[str, ...], list[RecordedCall]] = {}
+    for call in traffic.calls:
+        if call.is_success and call.method in ("PATCH", "DELETE"):
+            changes.setdefault(_subject(call), []).append(call)
+    return changes
+
+
+def _subject(call: RecordedCall) -> tuple[str, ...]:
+    """Return the ids in the path of a call."""
+    return tuple(call.parameters.values())
+
+
+def _schedule(calls: Sequence[RecordedCall]) -> list[int]:
+    """Return the instant at which each call is sent again.
+
+    It is the recorded one, but never that of the call before: a recording may have whole
+    seconds only, or no times, and work that ended between two calls ends between them.
+    """
+    instants: list[int] = []
+    earliest = DAY_MS
+    for call in calls:
+        instant = max(call.at, earliest)
+        instants.append(instant)
+        earliest = instant + _STEP_MS
+    return instants
+
+
+def _headers(call: RecordedCall) -> dict[str, str]:
+    operation = call.operation
+    assert operation is not None
+    headers: dict[str, str] = {}
+    if call.code != "authentication_required":
+        headers |= _AUTHORIZATION
+    if call.key is not None:
+        headers["idempotency-key"] = call.key
+    elif operation.takes_key and call.status != 400:  # an exporter dropped it
+        headers["idempotency-key"] = f"recorded-{call.number}"
+    if call.request_body is not None:
+        content_type = call.request_headers.get("content-type", "application/json")
+        headers["content-type"] = content_type
+    if call.code in _BY_THE_WORLD and call.code in operation.all_codes:
+        headers["emulator-fault"] = call.code
+    return headers
+
+
+def _failures(work: RecordedWork) -> dict[str, Any]:
+    """Return the part of a scenario's rule that says what of the work fails."""
+    outputs = work.last.outputs
+    if work.last.status == "failed":
+        return {"fail": _failure_code([*outputs, work.last.resource][0])}
+    failed = {
+        str(slot): _failure_code(output)
+        for slot, output in enumerate(outputs, start=1)
+        if output.get("status") == "failed"
     }
+    return {"outputs": failed} if failed else {}
 
 
 def _failure_code(holder: Mapping[str, Any]) -> str:
+    """Return the code of an error that a scenario can ask for."""
     code = (holder.get("error") or {}).get("code")
     return code if code in FAILURE_CODES else "processing_failed"
-
-
-def _pairs(name: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str]]:
-    """Iterate over the texts at the named places where ids, links, cursors and tokens stand, in both answers."""
-    if isinstance(recorded, dict) and isinstance(own, dict):
-        for member, value in recorded.items():
-            if (
-                member in own and member != "data"
-            ):  # whose items may stand in another order
-                yield from _pairs(member, value, own[member])
-    elif isinstance(recorded, list) and isinstance(own, list):
-        for value, counterpart in zip(recorded, own, strict=False):
-            yield from _pairs(name, value, counterpart)
-    elif (
-        isinstance(recorded, str)
-        and isinstance(own, str)
-        and recorded
-        and is_name(name)
-    ):
-        yield name, recorded, own
-
-
-def is_name(member: str) -> bool:
-    """Whether a member of an answer holds a name of something: an id, a link, a cursor or a token."""
-    return (
-        is_identifier(member)
-        or member in ("next_cursor", "upload_token")
-        or member.endswith(("url", "urls"))
-    )
-
-
-def is_identifier(member: str) -> bool:
-    """Whether a member of an answer holds the id of a resource, or several."""
-    return member == "id" or (
-        member.endswith(("_id", "_ids")) and member != "request_id"
-    )

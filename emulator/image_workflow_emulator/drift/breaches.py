@@ -1,0 +1,132 @@
+"""What contradicts a sentence of the specification, whichever reading one takes."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from image_workflow_emulator.documents.schemas import Violation
+from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT
+from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.drift.differences import NOTHING, Difference, difference
+from image_workflow_emulator.drift.recognition import WITHOUT_MILLISECONDS
+from image_workflow_emulator.drift.traffic import RecordedCall
+
+_PROBLEM_TYPE: Final = "application/problem+json"
+_REQUEST_ID: Final = "Every response carries a Request-Id (section 4)"
+_STATUSES: Final = "The list of endpoints declares the statuses of each (section 4)"
+_MEDIA_TYPE: Final = f"Errors use media type {_PROBLEM_TYPE} (section 7)"
+_SAME_REQUEST_ID: Final = "request_id equals the header Request-Id (section 7)"
+_CODES: Final = "The table of errors (section 7)"
+_RETRY_AFTER: Final = "Every 429 carries Retry-After (section 7)"
+_ACTIVE_OPERATION: Final = (
+    "A 409 resource_operation_in_progress carries active_operation_id (section 7)"
+)
+_LOCATION: Final = (
+    "A 201 of an Asset or Product and an authoring 202 carry Location (section 4)"
+)
+_FIELDS: Final = "The fields of the resource (section 2)"
+_TIMESTAMPS: Final = (
+    "Timestamps are ISO 8601 UTC date-times with milliseconds (section 2)"
+)
+_ORDER: Final = "Lists are ordered by created_at, descending (section 4)"
+_PAGE_SIZE: Final = "The default page size is 25 (section 8)"
+_WITH_LOCATION: Final = ((201, "asset"), (201, "product"), (202, "operation"))
+_RESOLVED: Final = "resolved_asset_ids"
+
+
+def breaches(call: RecordedCall) -> Iterator[Difference]:
+    """Iterate over the breaches in the answer to a call, except those of prices."""
+    status = call.status
+    if call.operation is None or status is None:
+        return
+    if not call.response_headers.get("request-id"):
+        yield difference(call, "Request-Id", "none", "one", _REQUEST_ID)
+    is_declared = status in call.operation.statuses
+    is_default_problem = status >= 400 and call.code in CATALOGUE
+    if not is_declared and not is_default_problem:
+        statuses = ", ".join(map(str, sorted(call.operation.statuses)))
+        expected = f"one of {statuses}, or a default problem"
+        yield difference(call, "status", str(status), expected, _STATUSES)
+    elif status >= 400:
+        yield from _breaches_of_problem(call)
+    if status < 400 and not call.is_partial:
+        yield from _breaches_of_success(call)
+
+
+def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
+    content_type = call.response_headers.get("content-type", "")
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type not in ("", _PROBLEM_TYPE):
+        yield difference(call, "Content-Type", media_type, _PROBLEM_TYPE, _MEDIA_TYPE)
+    if not call.is_partial:
+        yield from _breaches_of_problem_members(call)
+
+
+def _breaches_of_problem_members(call: RecordedCall) -> Iterator[Difference]:
+    headers = call.response_headers
+    request_id = call.answer.get("request_id", "none")
+    if call.answer and request_id != headers.get("request-id", request_id):
+        expected = "that of the header"
+        yield difference(call, "/request_id", request_id, expected, _SAME_REQUEST_ID)
+    kind = CATALOGUE.get(call.code or "")
+    has_status = kind is not None and kind.status == call.status
+    if kind is None or not (has_status or call.code == "invalid_request"):
+        recorded = f"{call.status} {call.code}"
+        yield difference(call, "/code", recorded, "a code with its status", _CODES)
+    if call.status == 429 and "retry-after" not in headers:
+        yield difference(call, "Retry-After", "none", "one", _RETRY_AFTER)
+    is_blocked = call.code == "resource_operation_in_progress"
+    if is_blocked and not call.answer.get("active_operation_id"):
+        where = "/active_operation_id"
+        yield difference(call, where, "none", "an id", _ACTIVE_OPERATION)
+
+
+def _breaches_of_success(call: RecordedCall) -> Iterator[Difference]:
+    needs_location = (call.status, call.answer.get("object")) in _WITH_LOCATION
+    if needs_location and "location" not in call.response_headers:
+        yield difference(call, "Location", "none", "one", _LOCATION)
+    for violation in call.violations:
+        yield _breach_of_contract(call, violation)
+    yield from _missing_subjects(call)
+    yield from _breaches_of_list(call)
+
+
+def _breach_of_contract(call: RecordedCall, violation: Violation) -> Difference:
+    recorded = violation.found
+    lacks_milliseconds = WITHOUT_MILLISECONDS.fullmatch(recorded.strip('"'))
+    return difference(
+        call,
+        violation.where,
+        recorded,
+        violation.expected,
+        _TIMESTAMPS if lacks_milliseconds else _FIELDS,
+        "milliseconds" if lacks_milliseconds else "value",
+    )
+
+
+def _missing_subjects(call: RecordedCall) -> Iterator[Difference]:
+    """Report a Generation of Product Photography that does not say which Assets it has.
+
+    The contract cannot: it promises this field for one workflow alone.
+    """
+    for violation in call.violations:
+        if violation.steps[-1:] == (_RESOLVED,):
+            return  # reported already
+    for resource in call.resources:
+        is_photography = resource.get("workflow") == "product_photography"
+        if is_photography and _RESOLVED not in resource:
+            expected = "the Assets that were admitted"
+            yield difference(call, f"/{_RESOLVED}", NOTHING, expected, _FIELDS)
+
+
+def _breaches_of_list(call: RecordedCall) -> Iterator[Difference]:
+    times = [str(resource.get("created_at")) for resource in call.resources]
+    if times != sorted(times, reverse=True):
+        expected = "created_at descending"
+        yield difference(call, "/data", "another order", expected, _ORDER)
+    has_more = call.answer.get("page", {}).get("has_more") is True
+    is_too_short = has_more and len(times) < DEFAULT_LIMIT
+    is_too_long = len(times) > DEFAULT_LIMIT
+    if "limit" not in call.query and (is_too_long or is_too_short):
+        recorded = f"{len(times)} items"
+        expected = f"{DEFAULT_LIMIT} items"
+        yield difference(call, "/data", recorded, expected, _PAGE_SIZE)

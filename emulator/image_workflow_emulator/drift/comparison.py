@@ -1,0 +1,231 @@
+"""A recorded answer held against the emulator's answer to the same call.
+
+Values that the specification gives a meaning to are compared: never ids, cursors, links,
+absolute times, wording or pixels. Additional members are no difference (section 9).
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from image_workflow_emulator.client.control_client import Answer
+from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.resources import TERMINAL
+from image_workflow_emulator.drift.differences import NOTHING, Difference, difference
+from image_workflow_emulator.drift.names import is_name
+from image_workflow_emulator.drift.replay import Replay
+from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
+from image_workflow_emulator.kernel.wording import excerpt
+
+_UNFINISHED: Final = frozenset({"queued", "processing", "pending"})
+_NEVER: Final = frozenset(
+    {
+        # Absolute times, wording, and who it was.
+        "created_at",
+        "updated_at",
+        "started_at",
+        "expires_at",
+        "message",
+        "code",
+        "retryable",
+        "credential",
+        "initiated_by",
+        "prefix",
+        # What observations or breaches judge by themselves.
+        "format",
+        "width",
+        "height",
+        "size_bytes",
+        "resolved_asset_ids",
+        "target",
+        "used",
+        "limit",
+        # What nobody promised.
+        "headers",
+        "output_summary",
+        "previews",
+        "response",
+    }
+)
+"""Members that are not compared one by one."""
+_NEVER_OF_KIND: Final[Mapping[object, Collection[str]]] = {
+    "team": _NEVER | {"name", "credits"},  # changes of Credits are observed (D29)
+    "product": _NEVER | {"asset_ids"},  # in the order of the service's own ids (D22)
+    "background": _NEVER | {"description"},  # which the service writes
+    "pose": _NEVER | {"description"},
+    "fashion_model": _NEVER | {"description"},
+}
+
+
+class _Unequal(NamedTuple):
+    """Two values at one place that differ, in words."""
+
+    where: str
+    recorded: str
+    expected: str
+
+
+_Compare: TypeAlias = Callable[[str, Any, Any], Iterator[_Unequal]]
+
+
+class Comparison:
+    """Compares recorded answers with those of a replay.
+
+    `mispriced` are the ids of work whose price differs: its Credits are not compared.
+    """
+
+    def __init__(self, replay: Replay, mispriced: Collection[str]) -> None:
+        self._names = replay.names
+        self._beginning = replay.beginning
+        self._mispriced = mispriced
+
+    def differences(
+        self, call: RecordedCall, answer: Answer | None
+    ) -> Iterator[Difference]:
+        """Iterate over the differences of one call. A different status is the only one:
+        nothing else can be compared.
+        """
+        recorded = _outcome(call.status, call.code)
+        is_known_refusal = call.code in CATALOGUE
+        if call.surface == "upload" and recorded[0] == "4" and not is_known_refusal:
+            yield difference(call, "status", recorded, "200")
+        if answer is None or call.name == "completeUpload":
+            return
+        expected = _outcome(answer.status, answer.json.get("code"))
+        if not _is_same_outcome(call, recorded, expected):
+            yield difference(call, "status", recorded, expected)
+        elif call.operation and call.is_success and not call.is_partial:
+            for unequal in self._resource("", call.answer, answer.json):
+                yield difference(call, *unequal)
+
+    def _resource(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+        """Compare two values of an answer, by the members that have a meaning."""
+        if where == "/data":
+            yield from self._list_items(recorded, expected)
+        elif isinstance(recorded, dict) and isinstance(expected, dict):
+            yield from self._members(where, recorded, expected)
+        elif isinstance(recorded, list) and isinstance(expected, list):
+            yield from self._items(where, recorded, expected, self._resource)
+        else:
+            yield from self._value(where, recorded, expected)
+
+    def _members(
+        self, where: str, recorded: Mapping[str, Any], expected: Mapping[str, Any]
+    ) -> Iterator[_Unequal]:
+        identifier = str(recorded.get("id"))
+        if _ends_between(recorded, expected) or identifier in self._beginning.ids:
+            return
+        kind = expected.get("object")
+        ignored = set(_NEVER_OF_KIND.get(kind, _NEVER))
+        if identifier in self._mispriced:
+            ignored.add("credits")
+        for name in recorded:
+            if name not in expected or name in ignored:
+                continue
+            compare: _Compare = self._resource
+            if name == "request":
+                compare = self._order if kind == "generation" else self._echo
+            yield from compare(f"{where}/{name}", recorded[name], expected[name])
+
+    def _list_items(self, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+        """Compare the items that both lists have: nobody can tell what else a Team has."""
+        own_items = {
+            self._names.recorded.get(item.get("id", "")): item for item in expected
+        }
+        for item in recorded:
+            own = own_items.get(item.get("id", ""))
+            if own is not None:
+                yield from self._resource("/data/*", item, own)
+
+    def _items(
+        self, where: str, recorded: list[Any], expected: list[Any], compare: _Compare
+    ) -> Iterator[_Unequal]:
+        if len(recorded) != len(expected):
+            yield _Unequal(where, f"{len(recorded)} items", str(len(expected)))
+            return
+        for index, item in enumerate(recorded):
+            yield from compare(f"{where}/{index}", item, expected[index])
+
+    def _order(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+        """Compare the echo of an order, in which every member has a meaning."""
+        if isinstance(recorded, dict) and isinstance(expected, dict):
+            for name, value in expected.items():
+                place = f"{where}/{name}"
+                if name in recorded:
+                    yield from self._order(place, recorded[name], value)
+                elif value is not None:
+                    yield _Unequal(place, NOTHING, excerpt(value))
+        elif isinstance(recorded, list) and isinstance(expected, list):
+            yield from self._items(where, recorded, expected, self._order)
+        else:
+            yield from self._value(where, recorded, expected)
+
+    def _echo(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+        """Compare the echo of an Operation, whose contents nobody promised (section 2)."""
+        if isinstance(recorded, dict) and isinstance(expected, dict):
+            promised = {name: expected[name] for name in recorded if name in expected}
+            yield from self._order(where, recorded, promised)
+        else:
+            yield from self._value(where, recorded, expected)
+
+    def _value(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+        if not self._is_same(_member_of(where), recorded, expected):
+            yield _Unequal(where, excerpt(recorded), excerpt(expected))
+
+    def _is_same(self, member: str, recorded: Any, expected: Any) -> bool:
+        if member in ("finished_at", "error"):
+            return (recorded is None) == (expected is None)
+        if member == "charged" and expected == 0 and recorded == 1:
+            return True  # a Background's, which depends on its picture (D30)
+        if not isinstance(recorded, str) or not isinstance(expected, str):
+            return bool(recorded == expected)
+        if member == "next_cursor":
+            return True
+        if member == "status" and {recorded, expected} <= _UNFINISHED:
+            return True
+        if is_name(member):
+            return self._names.may_be_same(recorded, expected)
+        return recorded == expected
+
+
+def _outcome(status: int | None, code: object) -> str:
+    is_problem = status is not None and status >= 400
+    return f"{status} {code}" if is_problem else str(status)
+
+
+def _is_same_outcome(call: RecordedCall, recorded: str, expected: str) -> bool:
+    """Whether two outcomes are one; of a file, whether both are found or none is."""
+    if call.operation is not None:
+        return recorded == expected
+    return recorded[0] in (expected[0], "3")
+
+
+def _ends_between(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    """Whether work has ended in one of two answers alone: nobody knows when it did."""
+    statuses = {str(recorded.get("status")), str(expected.get("status"))}
+    return bool(statuses & _UNFINISHED and statuses & TERMINAL)
+
+
+def _member_of(where: str) -> str:
+    """Return the name of the member at a place, or of the list that has it as an item."""
+    for step in reversed(where.split("/")):
+        if not step.isdecimal():
+            return step
+    return ""
+
+
+def size_differences(traffic: Traffic) -> Iterator[Difference]:
+    """Iterate over the Assets whose size changes, or is not that of the downloaded file."""
+    sizes = {
+        call.url: len(call.response_body)
+        for call in traffic.of("download")
+        if call.status == 200 and call.response_body
+    }
+    for snapshots in traffic.snapshots.values():
+        sized = [one for one in snapshots if "size_bytes" in one.resource]
+        for call, asset in sized:
+            first_size = sized[0].resource["size_bytes"]
+            expected = sizes.get(asset.get("url", ""), first_size)
+            recorded = asset["size_bytes"]
+            if recorded != expected:
+                words = f"{expected}, as elsewhere"
+                yield difference(call, "/size_bytes", str(recorded), words)

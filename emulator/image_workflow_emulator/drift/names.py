@@ -1,0 +1,82 @@
+"""Recorded ids, links and tokens, and the emulator's own values that stand for them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from image_workflow_emulator.client.control_client import Answer
+from image_workflow_emulator.drift.traffic import RecordedCall
+
+
+class Names:
+    """The mapping between recorded values and the emulator's, learnt from answers."""
+
+    def __init__(self) -> None:
+        self.own: dict[str, str] = {}
+        """The emulator's value for each recorded one."""
+        self.recorded: dict[str, str] = {}
+        """The recorded id for each id of the emulator."""
+
+    def bind(self, recorded: str, own: str) -> None:
+        """Let an id of the emulator stand for a recorded one."""
+        self.own[recorded] = own
+        self.recorded[own] = recorded
+
+    def learn(self, call: RecordedCall, answer: Answer) -> None:
+        """Learn from a recorded answer and the emulator's answer to the same call."""
+        if call.is_success and 200 <= answer.status < 300:
+            for member, recorded, own in _pairs("", call.answer, answer.json):
+                if is_name(member):
+                    self._learn_name(member, recorded, own)
+        recorded_target = call.response_headers.get("location")
+        own_target = answer.headers.get("location")
+        if call.surface == "download" and recorded_target and own_target:
+            self.own.setdefault(recorded_target, own_target)
+
+    def _learn_name(self, member: str, recorded: str, own: str) -> None:
+        if not is_identifier(member):
+            self.own.setdefault(recorded, own)
+        elif recorded not in self.own and own not in self.recorded:
+            self.bind(recorded, own)
+
+    def translated(self, value: Any) -> Any:
+        """Return some JSON with the emulator's values in place of recorded ones."""
+        if isinstance(value, dict):
+            return {member: self.translated(inner) for member, inner in value.items()}
+        if isinstance(value, list):
+            return [self.translated(item) for item in value]
+        if isinstance(value, str):
+            return self.own.get(value, value)
+        return value
+
+    def may_be_same(self, recorded: str, own: str) -> bool:
+        """Whether nothing that was learnt forbids that two values stand for each other."""
+        is_expected = self.own.get(recorded, own) == own
+        return is_expected and self.recorded.get(own, recorded) == recorded
+
+
+def _pairs(member: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str]]:
+    """Iterate over the texts at the same places of two answers, each with its member."""
+    if isinstance(recorded, dict) and isinstance(own, dict):
+        for name, inner in recorded.items():
+            # The items of a list may stand in another order.
+            if name in own and name != "data":
+                yield from _pairs(name, inner, own[name])
+    elif isinstance(recorded, list) and isinstance(own, list):
+        for item, counterpart in zip(recorded, own, strict=False):
+            yield from _pairs(member, item, counterpart)
+    elif recorded and isinstance(recorded, str) and isinstance(own, str):
+        yield member, recorded, own
+
+
+def is_name(member: str) -> bool:
+    """Whether a member of an answer holds an id, a link, a cursor or a token."""
+    if is_identifier(member) or member.endswith(("url", "urls")):
+        return True
+    return member in ("next_cursor", "upload_token")
+
+
+def is_identifier(member: str) -> bool:
+    """Whether a member of an answer holds the ids of resources."""
+    if member == "request_id":
+        return False
+    return member == "id" or member.endswith(("_id", "_ids"))

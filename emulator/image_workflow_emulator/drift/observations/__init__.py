@@ -1,0 +1,1 @@
+"""What a recording shows of each decision, without an emulator."""

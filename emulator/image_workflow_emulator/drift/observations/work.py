@@ -1,0 +1,163 @@
+"""Operations and Generations (D27, D32, D33, D35, D37, D71, D76)."""
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from image_workflow_emulator.domain import orders
+from image_workflow_emulator.domain.readings import parse_readings
+from image_workflow_emulator.domain.resources import TERMINAL
+from image_workflow_emulator.drift.observations.observation import (
+    PHOTOGRAPHY,
+    Fits,
+    Observation,
+    Observations,
+    fits_outcome,
+    fits_value,
+    meaning_of,
+)
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
+
+_DEFAULT_FIELDS: Final = ("aspect_ratio", "resolution", "output_format")
+"""The fields whose defaults differ by the reading of D33."""
+_DEFAULTS: Final = ("plain", "required", "other-defaults", "count-ignored")
+_SIZES: Final = ("plain", "megapixels")
+_CHARGES: Final = ("plain", "down", "whole")
+
+
+def target(traffic: Traffic) -> Observations:
+    """D27: whether the admission of a create names its target."""
+    for call, work in traffic.admissions():
+        admitted = work.first.resource
+        is_create = work.kind.endswith(".create")
+        if is_create and "target" in admitted and not work.first.is_terminal:
+            is_unknown = admitted["target"] is None
+            yield Observation(["plain" if is_unknown else "target-at-once"], call)
+
+
+def first_status(traffic: Traffic) -> Observations:
+    """D71: the status in the admission."""
+    for call, work in traffic.admissions():
+        if work.first.status is not None:
+            is_queued = work.first.status == "queued"
+            yield Observation(["plain" if is_queued else "skips"], call)
+
+
+def subject_cap(traffic: Traffic) -> Observations:
+    """D32: what becomes of more subjects than one Generation takes."""
+    for call in traffic.whole(PHOTOGRAPHY):
+        loose = call.body.get("asset_ids", [])
+        chosen = call.body.get("product_ids", ())
+        products = [_product_before(traffic, call, product) for product in chosen]
+        subjects = set(loose)
+        for product in products:
+            subjects.update(product.photos)
+        are_known = all(product.photos for product in products)
+        if len(subjects) > orders.PACKED_PHOTOS and are_known:
+            packed = orders.pack(products, loose)
+            admitted = tuple(call.answer.get("resolved_asset_ids") or packed)
+            fits = fits_outcome(call, "plain", "refuses") if admitted == packed else []
+            description = f"{len(subjects)} subjects became {list(admitted)}"
+            yield Observation(fits, call, description)
+
+
+class _Product(NamedTuple):
+    """A Product with its photos, as `orders.pack` takes them."""
+
+    primary: str
+    photos: Sequence[str]
+
+
+def _product_before(traffic: Traffic, call: RecordedCall, identifier: str) -> _Product:
+    """Return a Product as it was shown last before a call; without photos if unknown."""
+    product = _Product("", ())
+    for snapshot in traffic.snapshots.get(("product", identifier), ()):
+        resource = snapshot.resource
+        if snapshot.call.number < call.number and "asset_ids" in resource:
+            primary = str(resource.get("primary_asset_id"))
+            product = _Product(primary, resource["asset_ids"])
+    return product
+
+
+def defaults(traffic: Traffic) -> Observations:
+    """D33: what stands in for fields that were not sent."""
+    for call in traffic.whole(PHOTOGRAPHY):
+        meanings = {
+            reading: meaning_of(call, parse_readings(f"D33={reading}"))
+            for reading in _DEFAULTS
+        }
+        fits: Fits = None
+        if call.code == "invalid_input":
+            fits = fits_value(None, meanings)
+        elif call.is_success:
+            filled = _filled_fields(call)
+            explains = {
+                reading: meaning is not None and filled.items() <= meaning.items()
+                for reading, meaning in meanings.items()
+            }
+            fits = fits_value(True, explains)
+        yield Observation(fits or None, call)
+
+
+def _filled_fields(call: RecordedCall) -> dict[str, Any]:
+    """Return the fields that were not sent, as the service filled them in."""
+    echo = call.answer.get("request")
+    if not isinstance(echo, dict):
+        return {}
+    absent = [name for name in _DEFAULT_FIELDS if name not in call.body]
+    return {name: echo[name] for name in absent if name in echo}
+
+
+def pixel_sizes(traffic: Traffic) -> Observations:
+    """D35: the size of finished outputs."""
+    for call, work in traffic.admissions():
+        ratio = call.body.get("aspect_ratio", "")
+        resolution = call.body.get("resolution", "")
+        if not ratio or not resolution:
+            continue
+        sizes = {
+            reading: orders.output_size(ratio, resolution, reading)
+            for reading in _SIZES
+        }
+        for identifier in _finished_assets(work):
+            for snapshot in traffic.snapshots.get(("asset", identifier), ())[:1]:
+                width = snapshot.resource.get("width")
+                height = snapshot.resource.get("height")
+                fits = fits_value((width, height), sizes)
+                description = f"{ratio} at {resolution} became {width} x {height}"
+                yield Observation(fits, snapshot.call, description)
+
+
+def _finished_assets(work: RecordedWork) -> list[str]:
+    assets = [output.get("asset") for output in work.last.outputs]
+    return [asset["id"] for asset in assets if asset and "id" in asset]
+
+
+def partial_charge(traffic: Traffic) -> Observations:
+    """D37: what a photoshoot costs of which a part failed."""
+    price = orders.PHOTOSHOOT_CREDITS
+    slots = orders.PHOTOSHOOT_SLOTS
+    for call, work in traffic.admissions():
+        charged = work.credits("charged")
+        finished = work.finished_by
+        statuses = [output.get("status") for output in work.last.outputs]
+        completed = statuses.count("completed")
+        is_photoshoot = call.body.get("output_mode") == "photoshoot"
+        if not is_photoshoot or not 0 < completed < slots:
+            continue
+        if charged is not None and finished is not None:
+            charges = {
+                reading: orders.generation_charge(price, completed, slots, reading)
+                for reading in _CHARGES
+            }
+            yield Observation(fits_value(charged, charges) or None, finished)
+
+
+def slot_order(traffic: Traffic) -> Observations:
+    """D76: whether the slots of a Generation finish one after another, the first first."""
+    for work in traffic.works.values():
+        for snapshot in work.snapshots:
+            ended = [output.get("status") in TERMINAL for output in snapshot.outputs]
+            if any(ended) and not all(ended):
+                is_in_order = ended == sorted(ended, reverse=True)
+                reading = "plain" if is_in_order else "shuffled"
+                yield Observation([reading], snapshot.call)

@@ -1,0 +1,208 @@
+"""Any recording gets a verdict, or is refused in words: never a traceback."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from image_workflow_emulator.cli.output import _EMITTERS
+from image_workflow_emulator.drift.judgement import DriftOptions, judge_recordings
+from image_workflow_emulator.drift.recorded_conduct import judge_conduct
+from image_workflow_emulator.kernel.seed import Seed
+from image_workflow_emulator.settings import UsageError
+from tests.drift.recorded_service import ORDER, SHOOT, RecordedService
+from tests.drift.tools import as_har, vcr
+
+STRANGE: Sequence[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    7,
+    200,
+    404,
+    10**18,
+    1e300,
+    "",
+    "x",
+    "completed",
+    "failed",
+    "asset",
+    "team",
+    "operation",
+    "generation",
+    "\x00\x1b[31m",
+    "😀\ud83d",
+    "2026-01-01T00:00:00.000Z",
+    "2026-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999Z",
+    "1970-01-01T00:00:00.000Z",
+    [],
+    {},
+    [[]],
+    [None],
+    [{}],
+    {"id": []},
+    {"id": {}},
+    [1, "a"],
+    {"code": 5},
+    {"reserved": "x", "charged": []},
+    "9" * 5_000,
+]
+BATCHES = [pytest.param(batch, marks=pytest.mark.verify) for batch in range(1, 100)]
+BATCH_SIZE = 40
+
+
+@cache
+def recorded() -> RecordedService:
+    """A short recording with every kind of resource."""
+    service = RecordedService()
+    service.call("getTeam")
+    service.set_credits(500)
+    photos = service.photos(2)
+    service.product("Fuzz", photos)
+    service.call("listProducts")
+    style = {"name": "Fuzz", "asset_ids": service.photos(3)}
+    service.finished(service.call("createPhotographyStyle", style))
+    service.call("getTeam")
+    service.order(SHOOT)
+    service.order({**ORDER, "image_count": 2})
+    service.product("Fuzz", ["ast_absent"])
+    return service
+
+
+@cache
+def har_text() -> str:
+    return json.dumps(as_har(recorded().exchanges))
+
+
+@cache
+def cassette_text() -> str:
+    """The same as a cassette; JSON is YAML too."""
+    return json.dumps(yaml.safe_load(vcr(without_bytes())))
+
+
+def without_bytes() -> Sequence[Any]:
+    """The exchanges whose bodies are texts, which JSON can hold."""
+    return [
+        exchange
+        for exchange in recorded().exchanges
+        if b"\0" not in (exchange.request_body or b"")
+    ]
+
+
+@cache
+def journal_text() -> str:
+    return recorded().control("GET", "/requests?limit=1000", {}).decode()
+
+
+def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Iterate over every place in some JSON: what holds it, and its name or index."""
+    names: Sequence[Any] = ()
+    if isinstance(value, dict):
+        names = list(value)
+    elif isinstance(value, list):
+        names = range(len(value))
+    for name in names:
+        yield value, name
+        yield from places_in(value[name])
+
+
+class Mutation:
+    """Changes one to three values of a recording: of the file itself, or in a body."""
+
+    def __init__(self, number: int) -> None:
+        self._seed = Seed(number)
+        self._kind = ("har", "cassette", "journal", "har")[number % 4]
+        texts = {"har": har_text, "cassette": cassette_text, "journal": journal_text}
+        self._document = json.loads(texts[self._kind]())
+
+    @property
+    def content(self) -> bytes:
+        """The changed file."""
+        for step in range(1 + self._draw("steps", 3)):
+            entry = self._entries[self._draw(f"entry {step}", len(self._entries))]
+            self._change(entry, step)
+        text = json.dumps(self._document)
+        if self._kind == "cassette":
+            text = yaml.safe_dump(json.loads(text))
+        return text.encode(errors="replace")
+
+    @property
+    def _entries(self) -> Any:
+        if self._kind == "har":
+            return self._document["log"]["entries"]
+        return self._document["interactions" if self._kind == "cassette" else "data"]
+
+    def _draw(self, subject: str, below: int) -> int:
+        return self._seed.number("fuzz", subject) % below
+
+    def _change(self, entry: Any, step: int) -> None:
+        bodies = [holder for holder in places_in(entry) if _is_body(*holder)]
+        if bodies and self._draw(f"part {step}", 3) > 0:
+            holder, name = bodies[self._draw(f"body {step}", len(bodies))]
+            body = json.loads(holder[name])
+            self._change_one(body, step)
+            holder[name] = json.dumps(body)
+        else:
+            self._change_one(entry, step)
+
+    def _change_one(self, value: Any, step: int) -> None:
+        places = list(places_in(value))
+        if not places:
+            return
+        holder, name = places[self._draw(f"place {step}", len(places))]
+        if self._draw(f"removed {step}", 8) == 0:
+            del holder[name]
+        else:
+            holder[name] = STRANGE[self._draw(f"value {step}", len(STRANGE))]
+
+
+def _is_body(holder: Any, name: Any) -> bool:
+    """Whether at a place is a text that is a JSON object."""
+    value = holder[name]
+    if not isinstance(value, str) or not value.startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(value), dict)
+    except ValueError:
+        return False
+
+
+def refusal_of(file: Path) -> str | None:
+    """Judge a file by both commands, and write each report in every form.
+
+    Returns the words of a refusal; None if both commands report.
+    """
+    options = DriftOptions(pin=file.with_name("pin.yaml"))
+    try:
+        reports = [
+            judge_recordings([str(file)], options),
+            judge_conduct([str(file)]),
+        ]
+    except UsageError as refusal:
+        return str(refusal)
+    for report in reports:
+        written = {suffix: emit(report) for suffix, emit in _EMITTERS.items()}
+        json.loads(written[".json"])
+        ET.fromstring(written[".xml"])
+    return None
+
+
+@pytest.mark.parametrize("batch", [0, *BATCHES])
+def test_a_changed_recording_gets_a_verdict(batch: int, tmp_path: Path) -> None:
+    file = tmp_path / "fuzz.har"
+    refusals: list[str] = []
+    for number in range(BATCH_SIZE * batch, BATCH_SIZE * (batch + 1)):
+        file.write_bytes(Mutation(number).content)
+        refusal = refusal_of(file)
+        if refusal is not None:
+            refusals.append(refusal)
+
+    assert len(refusals) < BATCH_SIZE / 2
+    assert all(refusal.startswith("fuzz.har") for refusal in refusals)

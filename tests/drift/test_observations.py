@@ -1,0 +1,19 @@
+"""Each decision of the ledger that has readings has an observation."""
+
+from image_workflow_emulator.domain.readings import DECISIONS
+from image_workflow_emulator.drift.observations.table import OBSERVATIONS
+
+
+def test_every_decision_with_readings_has_an_observation() -> None:
+    decisions = list(OBSERVATIONS)
+
+    assert decisions == list(DECISIONS)
+
+
+def test_an_observation_says_which_decision_it_observes() -> None:
+    documented = {
+        decision: (observe.__doc__ or "").partition(":")[0]
+        for decision, observe in OBSERVATIONS.items()
+    }
+
+    assert documented == {decision: decision for decision in DECISIONS}

@@ -1,0 +1,117 @@
+"""The conduct of a recorded client."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from image_workflow_emulator.drift.exchanges import RecordedExchange, Recording
+from image_workflow_emulator.drift.recognition import recognize
+from image_workflow_emulator.drift.recorded_conduct import judge_client
+from image_workflow_emulator.drift.recordings import read_recording
+from image_workflow_emulator.report import Report
+from tests.drift.recorded_service import CONTRACT, KEY, RecordedService
+from tests.examiner.rule_examples import EXAMPLES, ExampleClient
+from tests.support.emulator_client import MakeEmulator
+
+
+def conduct_in(*recordings: Sequence[RecordedExchange]) -> Report:
+    read = [Recording(exchanges) for exchanges in recordings]
+    return judge_client(recognize(read, CONTRACT).traffics)
+
+
+def conduct_in_journal(entries: Sequence[Any]) -> Report:
+    content = json.dumps({"data": entries}).encode()
+    recordings = read_recording(content, "journal.json")
+    return conduct_in(*(recording.exchanges for recording in recordings))
+
+
+def rules_broken_in(*recordings: Sequence[RecordedExchange]) -> list[str]:
+    return [finding.rule for finding in conduct_in(*recordings).findings]
+
+
+def test_a_write_under_a_new_key_is_a_finding(paid_twice: RecordedService) -> None:
+    rules = rules_broken_in(paid_twice.exchanges)
+
+    assert rules == ["write-retried-with-new-key"]
+
+
+def test_it_is_a_double_spend_once_the_recording_shows_both_works(
+    paid_twice: RecordedService,
+) -> None:
+    paid_twice.call("listGenerations")
+
+    rules = rules_broken_in(paid_twice.exchanges)
+
+    assert rules == ["double-spend"]
+
+
+def test_a_credential_that_is_sent_with_the_bytes_is_found() -> None:
+    service = RecordedService()
+    body = {"content_type": "image/png", "size_bytes": 3}
+    session = service.call("createUpload", body).json
+    headers = {"content-type": "image/png", "authorization": f"Bearer {KEY}"}
+    service.send("PUT", session["upload"]["url"], headers, b"png")
+
+    rules = rules_broken_in(service.exchanges)
+
+    assert "credential-sent-to-bytes" in rules
+
+
+def test_clients_of_two_recordings_are_judged_apart() -> None:
+    first = RecordedService()
+    first.product("Shirt", ["ast_absent"], key="one")
+    second = RecordedService()
+    second.product("Shirt", ["ast_absent"], key="two")
+
+    rules = rules_broken_in(first.exchanges, second.exchanges)
+
+    assert rules == rules_broken_in(first.exchanges) + rules_broken_in(second.exchanges)
+
+
+@pytest.mark.parametrize("clock", ["manual", "auto"])
+@pytest.mark.parametrize("rule", EXAMPLES)
+def test_the_journal_of_a_run_is_judged_as_the_run_was(
+    make_emulator: MakeEmulator, clock: str, rule: str
+) -> None:
+    service = make_emulator(clock=clock)
+    ExampleClient(service).play(EXAMPLES[rule][0])
+    live = service.told("GET", "/conduct?ended=true")
+    entries = service.told("GET", "/requests?limit=1000")["data"]
+
+    recorded = conduct_in_journal(entries)
+
+    reasons: dict[str, str] = recorded.details["not_checked"]
+    hidden = set(reasons) - set(live["not_checked"])
+    expected = [
+        (finding["rule"], finding["severity"], finding["requests"])
+        for finding in live["findings"]
+        if finding["rule"] not in hidden
+    ]
+    assert hidden == {"credential-sent-to-bytes"}
+    assert expected == [
+        (finding.rule, finding.severity, finding.requests)
+        for finding in recorded.findings
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("s1", "s2", "s3"), ("s1", "s1", "s1")],
+    ids=["several", "one that was reset"],
+)
+def test_each_sandbox_of_a_journal_is_judged_by_itself(
+    names: Sequence[str], make_emulator: MakeEmulator
+) -> None:
+    entries = []
+    for name in names:
+        service = make_emulator(clock="manual")
+        service.get("/assets/none")
+        journal = service.told("GET", "/requests")["data"]
+        entries += [{**entry, "sandbox": name} for entry in journal]
+
+    recorded = conduct_in_journal(entries)
+
+    assert recorded.findings == []
+    assert recorded.summary == "3 calls, 0 findings"

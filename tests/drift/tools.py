@@ -1,0 +1,215 @@
+"""Recorded exchanges as the tools of the field write them to their files."""
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from msgspec.structs import replace
+
+from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.kernel.timestamps import (
+    MINUTE_MS,
+    SECOND_MS,
+    format_timestamp,
+    parse_timestamp,
+)
+
+Exchanges = Sequence[RecordedExchange]
+
+
+# HAR ----------------------------------------------------------------------------------
+
+
+def as_har(exchanges: Exchanges) -> dict[str, Any]:
+    """A HAR with nothing but what is read of it."""
+    return _har("tests", [_har_entry(exchange) for exchange in exchanges])
+
+
+def write_har(exchanges: Exchanges, file: Path) -> str:
+    """Write such a HAR, and return the name of the file."""
+    file.write_text(json.dumps(as_har(exchanges)))
+    return str(file)
+
+
+def chrome(exchanges: Exchanges) -> bytes:
+    """The developer tools of Chrome: "Save all as HAR (sanitized)".
+
+    Without Authorization and the bytes of uploads, with HTTP/2's own headers, the
+    preflights and the page's own requests; listed by when the answers came.
+    """
+    entries = [_chrome_font()]
+    for number, exchange in enumerate(exchanges):
+        later = replace(exchange, at=(exchange.at or 0) + number)  # one at a time
+        if later.request_headers.get("authorization"):
+            entries.append(_chrome_preflight(later))
+        entries.append(_chrome_entry(later))
+    entries.sort(key=_answered_at)
+    return json.dumps(_har("WebInspector", entries)).encode()
+
+
+def _chrome_entry(exchange: RecordedExchange) -> dict[str, Any]:
+    entry = _sized_entry(exchange)
+    request = entry["request"]
+    request["httpVersion"] = "http/2.0"
+    request["headers"] = [
+        {"name": ":authority", "value": "testserver"},
+        *(one for one in request["headers"] if one["name"] != "authorization"),
+    ]
+    if _is_binary(exchange.request_body):
+        request["postData"] = {"mimeType": "image/png", "text": ""}
+    entry["response"] |= {"statusText": "", "_transferSize": 300, "_error": None}
+    return {**entry, "_initiator": {"type": "script"}, "_priority": "High"}
+
+
+def _chrome_preflight(exchange: RecordedExchange) -> dict[str, Any]:
+    preflight = _har_entry(exchange)
+    preflight["request"] = {"method": "OPTIONS", "url": exchange.url, "headers": []}
+    preflight["response"] = {"status": 204, "headers": [], "content": {"size": 0}}
+    return preflight
+
+
+def _answered_at(entry: Mapping[str, Any]) -> int:
+    """When an answer came, if a write takes 40 ms."""
+    took_ms = 0 if entry["request"]["method"] == "GET" else 40
+    return parse_timestamp(entry["startedDateTime"]) + took_ms
+
+
+def _chrome_font() -> dict[str, Any]:
+    return {
+        "startedDateTime": "2026-01-01T00:00:00.000Z",
+        "time": 9,
+        "request": {"method": "GET", "url": "https://fonts.example.net/a.woff2"},
+        "response": {"status": 200, "content": {"size": 90_000}},
+    }
+
+
+def playwright(exchanges: Exchanges) -> bytes:
+    """Playwright's `record_har_path`. The text of a binary body is empty."""
+    entries = []
+    for exchange in exchanges:
+        entry = _sized_entry(exchange)
+        if _is_binary(exchange.request_body):
+            post = {"mimeType": "image/png", "params": [], "text": ""}
+            entry["request"]["postData"] = post
+        entry["response"] |= {"headersSize": -1, "bodySize": -1, "redirectURL": ""}
+        entries.append({**entry, "pageref": "page@1", "_securityDetails": {}})
+    return json.dumps(_har("Playwright", entries)).encode()
+
+
+def mitmproxy(exchanges: Exchanges) -> bytes:
+    """mitmproxy's `hardump`: microseconds, and binary bodies as text."""
+    entries = []
+    for exchange in exchanges:
+        entry = _sized_entry(exchange)
+        instant = datetime.fromtimestamp((exchange.at or 0) / SECOND_MS, UTC)
+        entry["startedDateTime"] = instant.isoformat(timespec="microseconds")
+        if exchange.request_body:
+            text = exchange.request_body.decode("utf-8", "surrogateescape")
+            media_type = exchange.request_headers["content-type"]
+            post = {"mimeType": media_type, "text": text, "params": []}
+            entry["request"]["postData"] = post
+        entry["response"]["content"]["compression"] = 0
+        entries.append(entry)
+    return json.dumps(_har("mitmproxy", entries)).encode()
+
+
+def _har(creator: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    log = {"version": "1.2", "creator": {"name": creator, "version": "1"}}
+    return {"log": {**log, "pages": [], "entries": entries}}
+
+
+def _har_entry(exchange: RecordedExchange) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "method": exchange.method,
+        "url": exchange.url,
+        "headers": _har_headers(exchange.request_headers),
+    }
+    if exchange.request_body:
+        request["postData"] = _har_body(exchange.request_body)
+    response = {
+        "status": exchange.status,
+        "headers": _har_headers(exchange.response_headers),
+        "content": _har_body(exchange.response_body or b""),
+    }
+    return {
+        "startedDateTime": format_timestamp(exchange.at or 0),
+        "time": exchange.took_ms,
+        "request": request,
+        "response": response,
+    }
+
+
+def _sized_entry(exchange: RecordedExchange) -> dict[str, Any]:
+    entry = _har_entry(exchange)
+    entry["response"]["content"]["size"] = len(exchange.response_body or b"")
+    return entry
+
+
+def _har_headers(headers: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in headers.items()]
+
+
+def _har_body(body: bytes) -> dict[str, Any]:
+    if _is_binary(body):
+        text = base64.b64encode(body).decode()
+        return {"text": text, "encoding": "base64"}
+    return {"text": body.decode()}
+
+
+def _is_binary(body: bytes | None) -> bool:
+    return body is not None and b"\0" in body
+
+
+# Cassettes ----------------------------------------------------------------------------
+
+
+def vcr(exchanges: Exchanges) -> bytes:
+    """VCR.py around requests: no times but the header Date of the answers."""
+    interactions = [_interaction(exchange) for exchange in exchanges]
+    return yaml.safe_dump({"interactions": interactions, "version": 1}).encode()
+
+
+def _interaction(exchange: RecordedExchange) -> dict[str, Any]:
+    date = datetime.fromtimestamp((exchange.at or 0) // SECOND_MS, UTC)
+    answered = {**exchange.response_headers, "Date": format_datetime(date, usegmt=True)}
+    return {
+        "request": {
+            "body": _text_if_possible(exchange.request_body),
+            "headers": _listed(exchange.request_headers),
+            "method": exchange.method,
+            "uri": exchange.url,
+        },
+        "response": {
+            "body": {"string": _text_if_possible(exchange.response_body or b"")},
+            "headers": _listed(answered),
+            "status": {"code": exchange.status, "message": "OK"},
+        },
+    }
+
+
+def _listed(headers: Mapping[str, str]) -> dict[str, list[str]]:
+    return {name.title(): [value] for name, value in headers.items()}
+
+
+def _text_if_possible(body: bytes | None) -> str | bytes | None:
+    return body if body is None or _is_binary(body) else body.decode()
+
+
+def at_the_minute(exchange: RecordedExchange) -> RecordedExchange:
+    """An exchange whose time is known by the minute alone."""
+    return replace(exchange, at=(exchange.at or 0) // MINUTE_MS * MINUTE_MS)
+
+
+def compressed(exchange: RecordedExchange) -> RecordedExchange:
+    """An exchange whose answer is compressed, as VCR.py keeps it."""
+    if not exchange.response_body:
+        return exchange
+    headers = {**exchange.response_headers, "content-encoding": "gzip"}
+    body = gzip.compress(exchange.response_body)
+    return replace(exchange, response_headers=headers, response_body=body)
