@@ -14,6 +14,7 @@ from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.recognition import recognize
 from image_workflow_emulator.drift.recorded_conduct import judge_client
 from image_workflow_emulator.drift.recordings import read_recording, read_recordings
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from tests.drift import tools
 from tests.drift.judging import differences_in, judged
 from tests.drift.recorded_service import CONTRACT, RecordedService
@@ -89,6 +90,31 @@ def test_the_journal_as_har_of_an_identical_service_has_no_difference() -> None:
     differences = differences_in(exchanges_in(har))
 
     assert differences == []
+
+
+def test_what_only_a_journal_knows_is_read_from_its_har() -> None:
+    entry = journal_of_stops()["data"][0]
+    har = journal_as_har([entry], "http://127.0.0.1:8038")
+    har["log"]["entries"][0]["_journal"] = {**entry, "sandbox": "checkout"}
+
+    (exchange,) = exchanges_in(json.dumps(har).encode())
+
+    assert exchange.sandbox == "checkout"
+    assert exchange.sequence == entry["sequence"]
+    assert exchange.arrived_at == parse_timestamp(entry["arrived_at"])
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8038", "https://ci.test/emu"])
+def test_a_har_with_what_only_a_journal_knows_has_no_difference(address: str) -> None:
+    entries = journal_of_stops()["data"]
+    har = journal_as_har(entries, address)
+    for entry, har_entry in zip(entries, har["log"]["entries"], strict=True):
+        har_entry["_journal"] = entry
+
+    report = judged(exchanges_in(json.dumps(har).encode()))
+
+    assert report.findings == []
+    assert report.details["noise"] == 1  # a download: journals hide links
 
 
 # Cassettes ----------------------------------------------------------------------------

@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from msgspec import Meta, Struct, convert
+from msgspec import Meta, Struct, convert, field
+from msgspec.structs import replace
 
 from image_workflow_emulator.client.control_client import lower_names
+from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.json_values import instant_of
 
@@ -48,11 +50,19 @@ class _Response(Struct):
     content: _Body | None = None
 
 
+class _Journaled(RecordedRequest, frozen=True, kw_only=True):
+    """What the emulator's journal has of a request, with its sandbox."""
+
+    sandbox: str = ""
+
+
 class _Entry(Struct, rename="camel"):
     request: _Request
     response: _Response | None = None
     started_date_time: str | None = None
     time: float | None = None
+    journaled: _Journaled | None = field(default=None, name="_journal")
+    """What the emulator's journal has beside what HAR has a place for."""
 
 
 def exchange_of_har(entry: Mapping[str, Any], where: str) -> RecordedExchange:
@@ -68,7 +78,7 @@ def exchange_of_har(entry: Mapping[str, Any], where: str) -> RecordedExchange:
     took_ms = read.time
     if took_ms is not None and took_ms < 0:
         took_ms = None
-    return RecordedExchange(
+    exchange = RecordedExchange(
         where=where,
         at=instant_of(started),
         took_ms=took_ms,
@@ -79,6 +89,15 @@ def exchange_of_har(entry: Mapping[str, Any], where: str) -> RecordedExchange:
         status=status,
         response_headers=_headers(response.headers),
         response_body=_body(response.content),
+    )
+    if read.journaled is None:
+        return exchange
+    return replace(
+        exchange,
+        sandbox=read.journaled.sandbox,
+        sequence=read.journaled.sequence,
+        arrived_at=instant_of(read.journaled.arrived_at),
+        entry=read.journaled,
     )
 
 

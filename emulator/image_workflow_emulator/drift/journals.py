@@ -1,18 +1,15 @@
-"""The emulator's own journal, as `requests --format json` and `exec --journal` write it."""
+"""The emulator's own journal, as `requests --format json` and `exec --journal` write it:
+as JSON, or as a HAR whose entries have what only a journal knows.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import convert
-from msgspec.structs import replace
-
 from image_workflow_emulator.client.exports import har_entry
-from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.har import exchange_of_har
-from image_workflow_emulator.drift.json_values import instant_of
 
-JOURNAL_ORIGIN: Final = "http://emulator"
+_ORIGIN: Final = "http://emulator"
 """Stands for the emulator's address, which a journal does not have."""
 
 
@@ -21,14 +18,8 @@ def exchange_of_journal(entry: Mapping[str, Any], where: str) -> RecordedExchang
 
     Raises ValidationError (of msgspec), and KeyError for a field that lacks.
     """
-    recorded = convert(entry, RecordedRequest)
-    return replace(
-        exchange_of_har(har_entry(entry, JOURNAL_ORIGIN), where),
-        sandbox=str(entry.get("sandbox", "")),
-        sequence=recorded.sequence,
-        arrived_at=instant_of(recorded.arrived_at),
-        entry=recorded,
-    )
+    as_har = {**har_entry(entry, _ORIGIN), "_journal": entry}
+    return exchange_of_har(as_har, where)
 
 
 def runs_of(exchanges: Iterable[RecordedExchange]) -> list[Sequence[RecordedExchange]]:

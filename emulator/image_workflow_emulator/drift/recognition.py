@@ -22,9 +22,9 @@ from image_workflow_emulator.documents.schemas import (
 )
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.drift.exchanges import RecordedExchange, Recording
-from image_workflow_emulator.drift.journals import JOURNAL_ORIGIN
 from image_workflow_emulator.drift.json_values import instant_of, json_of, leaves
 from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, Traffic
+from image_workflow_emulator.http.requests import encoded_path
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface
@@ -194,12 +194,12 @@ class _Reader:
                     name: unquote(value) for name, value in match.groupdict().items()
                 }
                 return _Addressee(base, operation, parameters)
-        entry = exchange.entry
-        if entry is None:
+        if exchange.entry is None:
             return self._links.get(exchange.url)
         for surface in BYTE_SURFACES:
-            if surface == entry.bytes:
-                return _Addressee(JOURNAL_ORIGIN, surface=surface)
+            if surface == exchange.entry.bytes:
+                origin = address.removesuffix(encoded_path(exchange.entry.path))
+                return _Addressee(origin, surface=surface)
         return None
 
     def _call(

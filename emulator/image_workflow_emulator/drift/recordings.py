@@ -65,17 +65,17 @@ def check_calls(calls: int, files: Sequence[str]) -> None:
 
 def read_recording(content: bytes, name: str) -> list[Recording]:
     """Return the recordings in one file. `name` is for messages. Raises UsageError."""
-    document = _read_document(content, name)
-    match document:
+    match _read_document(content, name):
         case {"log": {"entries": [*entries]}}:
             exchanges = _read_entries(entries, exchange_of_har, name)
         case {"interactions": [*entries]}:
             exchanges = _read_entries(entries, exchange_of_cassette, name)
         case {"data": [*entries]} if all(map(_has_number, entries)):
             exchanges = _read_entries(entries, exchange_of_journal, name)
-            return [Recording(run) for run in runs_of(exchanges)]
         case _:
             raise UsageError(f"{name}: {_FORMATS}")
+    if all(exchange.entry for exchange in exchanges):
+        return [Recording(run) for run in runs_of(exchanges)]
     return [Recording(_in_order(exchanges))]
 
 
