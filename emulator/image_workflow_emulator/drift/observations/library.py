@@ -75,18 +75,22 @@ def list_freshness(traffic: Traffic) -> Observations:
         if call.name in _LIST_OF_CREATED:
             resources = [one for one in call.resources if "id" in one]
             created += [_Created(call, resource["id"]) for resource in resources]
-        elif not call.is_coarse and call.query.keys() <= {"limit"}:
+        elif _tells_time(call) and call.query.keys() <= {"limit"}:
             yield from _freshness(call, created)
+
+
+def _tells_time(call: RecordedCall) -> bool:
+    return call.is_timed and not call.is_coarse
 
 
 def _freshness(list_call: RecordedCall, created: list[_Created]) -> Observations:
     """Look in a first page for what was created shortly before."""
     listed = {resource.get("id") for resource in list_call.resources}
     has_all = list_call.answer.get("page", {}).get("has_more") is False
-    for write, identifier in created:
-        is_of_list = _LIST_OF_CREATED[write.name] == list_call.name
-        is_recent = list_call.at - write.at < LIST_LAG_MS
-        if not is_of_list or not is_recent:
+    for write, identifier in reversed(created):
+        if list_call.at - write.at >= LIST_LAG_MS:
+            return
+        if _LIST_OF_CREATED[write.name] != list_call.name:
             continue
         if identifier in listed:
             yield Observation(["plain"], list_call)
@@ -140,8 +144,9 @@ def file_delivery(traffic: Traffic) -> Observations:
 
 def picture_limit(traffic: Traffic) -> Observations:
     """D57: whether a large photo is accepted."""
+    sent_sizes = _sent_sizes(traffic)
     for call, session in _completions(traffic):
-        size = _sent_size(traffic, session)
+        size = sent_sizes.get(session.number, (0, 0))
         if call.is_success:
             size = call.answer.get("width", 0), call.answer.get("height", 0)
         if orders.is_above_small_limit(*size):
@@ -156,12 +161,15 @@ def _completions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]
             yield call, session
 
 
-def _sent_size(traffic: Traffic, session: RecordedCall) -> tuple[int, int]:
-    """Return width and height of a photo that was sent, in pixels; 0 if the recording
-    does not have its bytes.
+def _sent_sizes(traffic: Traffic) -> dict[int, tuple[int, int]]:
+    """Return width and height in pixels of the photos whose bytes were recorded, by the
+    number of the call that opened the session.
     """
+    sizes: dict[int, tuple[int, int]] = {}
     for call in traffic.of("upload"):
-        if traffic.uploads.get(call.url) is session:
-            header = header_of(call.request_body or b"")
-            return header[1:] if header else (0, 0)
-    return 0, 0
+        session = traffic.uploads.get(call.url)
+        header = header_of(call.request_body or b"")
+        if session is not None and header is not None:
+            _, width, height = header
+            sizes[session.number] = width, height
+    return sizes

@@ -1,6 +1,7 @@
 """The Team's Credits and its budget of concurrent work (D29, D40)."""
 
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from image_workflow_emulator.drift.observations.observation import (
@@ -9,100 +10,150 @@ from image_workflow_emulator.drift.observations.observation import (
     Observations,
     fits_value,
 )
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
+from image_workflow_emulator.drift.traffic import RecordedWork, Traffic
 
-Stage: TypeAlias = Literal["before", "open", "finished"]
-"""Where work is in its life: not admitted yet, unfinished, or finished."""
+_Stage: TypeAlias = Literal["open", "finished", "unknown"]
 
 
-class _Account(NamedTuple):
-    """The Credits that work had taken from the Team at some moment, by reading."""
+class _Span(NamedTuple):
+    """The calls, by number, during which work was in a stage."""
 
-    plain: int
-    gross: int
+    stage: _Stage
+    """`unknown`: the recording does not tell whether the work had finished."""
+    start: int
+    stop: int
+    """The first call after them."""
 
 
 def team_credits(traffic: Traffic) -> Observations:
     """D29: whether a Team's Credits fall with a reservation, or only with a charge."""
+    account = _Account(traffic)
     reads = [call for call in traffic.whole("getTeam") if "credits" in call.answer]
     for earlier, later in pairwise(reads):
-        before = _account(traffic, earlier)
-        after = _account(traffic, later)
+        before = account.taken_until(earlier.number)
+        after = account.taken_until(later.number)
         if before is None or after is None:
             continue
-        spent = {
-            "plain": after.plain - before.plain,
-            "gross": after.gross - before.gross,
-        }
+        spent = {reading: after[reading] - before[reading] for reading in before}
         taken = earlier.answer["credits"] - later.answer["credits"]
-        is_without_deposit = taken >= min(0, *spent.values())
-        if is_without_deposit:
+        if taken >= min(0, *spent.values()):  # else somebody added Credits
             fits = fits_value(taken, spent)
             expected = spent["plain"]
             description = f"{taken} Credits were taken where {expected} were expected"
             yield Observation(fits, later, description)
 
 
-def _account(traffic: Traffic, call: RecordedCall) -> _Account | None:
-    """Return the Credits taken until a call; None if the recording does not tell."""
-    plain = 0
-    gross = 0
-    for work in traffic.works.values():
-        stage = _stage(work, call)
-        if stage is None:
-            return None
-        if stage == "before":
-            continue
-        amount = work.credits("reserved" if stage == "open" else "charged")
-        if amount is None:
-            return None
-        plain += amount
-        if stage == "finished":
-            gross += amount
-    return _Account(plain, gross)
-
-
-def _stage(work: RecordedWork, call: RecordedCall) -> Stage | None:
-    """Return the stage of work at a call; None if it is not certain."""
-    first = work.first.call
-    finished = work.finished_by
-    is_admitted_here = work.admission is not None
-    if finished is not None:
-        was_finished_before = finished is first and not is_admitted_here
-        if was_finished_before or call.number >= finished.number:
-            return "finished"
-    if not is_admitted_here:
-        return None
-    if call.number < first.number:
-        return "before"
-    for snapshot in work.snapshots:
-        if snapshot.call.number >= call.number and not snapshot.is_terminal:
-            return "open"
-    return None
-
-
 def concurrency_unit(traffic: Traffic) -> Observations:
     """D40: whether the budget counts works, or their open outputs."""
+    budget = _Budget(traffic)
     for call in traffic.whole("getTeam"):
         capabilities = call.answer.get("capabilities", {})
         used = capabilities.get("api_concurrency", {}).get("used")
-        works = list(traffic.works.values())
-        stages = [_stage(work, call) for work in works]
-        if used is None or None in stages:
+        works = budget.works[call.number]
+        slots = budget.slots[call.number]
+        if used is None or budget.unknown[call.number]:
             continue
-        running = [
-            work for work, stage in zip(works, stages, strict=True) if stage == "open"
-        ]
-        slots = sum(max(1, len(work.last.outputs)) for work in running)
-        if slots > len(running):
-            fits = _fits_budget(used, len(running), slots)
-            description = (
-                f"{used} places used by {len(running)} works with {slots} outputs"
-            )
+        if slots > works:
+            fits = _fits_budget(used, works, slots)
+            description = f"{used} places used by {works} works with {slots} outputs"
             yield Observation(fits, call, description)
 
 
 def _fits_budget(used: int, works: int, slots: int) -> Fits:
     if used == works:
         return ["plain"]
-    return ["by-output"] if works < used <= slots else []
+    if works < used <= slots:
+        return ["by-output"]
+    return []
+
+
+class _Account:
+    """The Credits that work had taken from the Team at each call, by reading."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        plain = _Sums(traffic)
+        gross = _Sums(traffic)
+        unknown = _Sums(traffic)
+        for work in traffic.works.values():
+            for span in _spans(work, len(traffic.calls)):
+                amount = _amount(work, span.stage)
+                if amount is None:
+                    unknown.add(span, 1)
+                    continue
+                plain.add(span, amount)
+                if span.stage == "finished":
+                    gross.add(span, amount)
+        self._plain = plain.by_call()
+        self._gross = gross.by_call()
+        self._unknown = unknown.by_call()
+
+    def taken_until(self, number: int) -> dict[str, int] | None:
+        """Return the Credits taken until a call; None if the recording does not tell."""
+        if self._unknown[number]:
+            return None
+        return {"plain": self._plain[number], "gross": self._gross[number]}
+
+
+class _Budget:
+    """The works that were open at each call, their outputs, and how many may have been."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        works = _Sums(traffic)
+        slots = _Sums(traffic)
+        unknown = _Sums(traffic)
+        for work in traffic.works.values():
+            for span in _spans(work, len(traffic.calls)):
+                if span.stage == "open":
+                    works.add(span, 1)
+                    slots.add(span, max(1, len(work.last.outputs)))
+                elif span.stage == "unknown":
+                    unknown.add(span, 1)
+        self.works = works.by_call()
+        self.slots = slots.by_call()
+        self.unknown = unknown.by_call()
+
+
+class _Sums:
+    """A sum at each call, of amounts that count during spans of calls."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self._changes = [0] * (len(traffic.calls) + 1)
+
+    def add(self, span: _Span, amount: int) -> None:
+        """Count an amount during a span."""
+        self._changes[span.start] += amount
+        self._changes[span.stop] -= amount
+
+    def by_call(self) -> list[int]:
+        """Return the sum at each call, by number."""
+        return list(accumulate(self._changes))
+
+
+def _amount(work: RecordedWork, stage: _Stage) -> int | None:
+    """Return what work takes from the Team in a stage; None if that is not known."""
+    if stage == "unknown":
+        return None
+    return work.credits("reserved" if stage == "open" else "charged")
+
+
+def _spans(work: RecordedWork, end: int) -> Iterator[_Span]:
+    """Iterate over the stages of work since its admission, up to the last call."""
+    first = work.first.call.number
+    finished_by = work.finished_by
+    finished = end if finished_by is None else finished_by.number
+    if work.admission is not None:
+        after_open = min(_last_unfinished(work) + 1, finished)
+        if after_open > first:
+            yield _Span("open", first, after_open)
+        yield _Span("unknown", max(first, after_open), finished)
+    elif finished == first:  # it had finished before the recording
+        finished = 0
+    else:
+        yield _Span("unknown", 0, finished)
+    yield _Span("finished", finished, end)
+
+
+def _last_unfinished(work: RecordedWork) -> int:
+    """Return the number of the last call that showed work unfinished; -1 if none did."""
+    unfinished = [one.call.number for one in work.snapshots if not one.is_terminal]
+    return max(unfinished, default=-1)

@@ -1,5 +1,6 @@
 """Operations and Generations (D27, D32, D33, D35, D37, D71, D76)."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +16,12 @@ from image_workflow_emulator.drift.observations.observation import (
     fits_value,
     meaning_of,
 )
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
+from image_workflow_emulator.drift.traffic import (
+    RecordedCall,
+    RecordedWork,
+    Snapshot,
+    Traffic,
+)
 
 _DEFAULT_FIELDS: Final = ("aspect_ratio", "resolution", "output_format")
 """The fields whose defaults differ by the reading of D33."""
@@ -69,13 +75,18 @@ class _Product(NamedTuple):
 
 def _product_before(traffic: Traffic, call: RecordedCall, identifier: str) -> _Product:
     """Return a Product as it was shown last before a call; without photos if unknown."""
-    product = _Product("", ())
-    for snapshot in traffic.snapshots.get(("product", identifier), ()):
-        resource = snapshot.resource
-        if snapshot.call.number < call.number and "asset_ids" in resource:
+    snapshots = traffic.snapshots.get(("product", identifier), ())
+    before = bisect_left(snapshots, call.number, key=_number_of)
+    for position in reversed(range(before)):
+        resource = snapshots[position].resource
+        if "asset_ids" in resource:
             primary = str(resource.get("primary_asset_id"))
-            product = _Product(primary, resource["asset_ids"])
-    return product
+            return _Product(primary, resource["asset_ids"])
+    return _Product("", ())
+
+
+def _number_of(snapshot: Snapshot) -> int:
+    return snapshot.call.number
 
 
 def defaults(traffic: Traffic) -> Observations:
