@@ -72,7 +72,9 @@ class Beginning:
         """
         if identifier not in self._names.own:
             snapshots = self._traffic.snapshots.get((kind, identifier))
-            resource = snapshots[0].resource if snapshots else {}
+            resource: Mapping[str, Any] = {}
+            if snapshots:
+                resource = snapshots[0].resource
             self._names.bind(identifier, self._make(kind, resource))
             self.ids.add(identifier)
         return self._names.own[identifier]
@@ -120,4 +122,6 @@ def _picture_keys(resource: _Resource) -> Sequence[str]:
     """Return the keys of a resource's own pictures."""
     if isinstance(resource, Ingredient):
         return resource.picture_keys
-    return [resource.id] if isinstance(resource, Asset) else []
+    if isinstance(resource, Asset):
+        return [resource.id]
+    return []

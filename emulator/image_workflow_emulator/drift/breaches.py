@@ -57,27 +57,35 @@ def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in ("", _PROBLEM_TYPE):
         yield difference(call, "Content-Type", media_type, _PROBLEM_TYPE, _MEDIA_TYPE)
-    if not call.is_partial:
-        yield from _breaches_of_problem_members(call)
-
-
-def _breaches_of_problem_members(call: RecordedCall) -> Iterator[Difference]:
-    headers = call.response_headers
-    request_id = call.answer.get("request_id", "none")
-    if call.answer and request_id != headers.get("request-id", request_id):
+    if call.is_partial:
+        return
+    if not _has_request_id_of_header(call):
+        recorded = call.answer.get("request_id", "none")
         expected = "that of the header"
-        yield difference(call, "/request_id", request_id, expected, _SAME_REQUEST_ID)
-    kind = CATALOGUE.get(call.code or "")
-    has_status = kind is not None and kind.status == call.status
-    if kind is None or not (has_status or call.code == "invalid_request"):
+        yield difference(call, "/request_id", recorded, expected, _SAME_REQUEST_ID)
+    if not _has_code_of_status(call):
         recorded = f"{call.status} {call.code}"
         yield difference(call, "/code", recorded, "a code with its status", _CODES)
-    if call.status == 429 and "retry-after" not in headers:
+    if call.status == 429 and "retry-after" not in call.response_headers:
         yield difference(call, "Retry-After", "none", "one", _RETRY_AFTER)
     is_blocked = call.code == "resource_operation_in_progress"
     if is_blocked and not call.answer.get("active_operation_id"):
         where = "/active_operation_id"
         yield difference(call, where, "none", "an id", _ACTIVE_OPERATION)
+
+
+def _has_request_id_of_header(call: RecordedCall) -> bool:
+    header = call.response_headers.get("request-id")
+    if header is None or not call.answer:  # either is a breach of its own
+        return True
+    return bool(call.answer.get("request_id") == header)
+
+
+def _has_code_of_status(call: RecordedCall) -> bool:
+    problem = CATALOGUE.get(call.code or "")
+    if problem is None:
+        return False
+    return problem.status == call.status or call.code == "invalid_request"
 
 
 def _breaches_of_success(call: RecordedCall) -> Iterator[Difference]:
@@ -91,16 +99,12 @@ def _breaches_of_success(call: RecordedCall) -> Iterator[Difference]:
 
 
 def _breach_of_contract(call: RecordedCall, violation: Violation) -> Difference:
+    where = violation.where
     recorded = violation.found
-    lacks_milliseconds = WITHOUT_MILLISECONDS.fullmatch(recorded.strip('"'))
-    return difference(
-        call,
-        violation.where,
-        recorded,
-        violation.expected,
-        _TIMESTAMPS if lacks_milliseconds else _FIELDS,
-        "milliseconds" if lacks_milliseconds else "value",
-    )
+    expected = violation.expected
+    if WITHOUT_MILLISECONDS.fullmatch(recorded.strip('"')):
+        return difference(call, where, recorded, expected, _TIMESTAMPS, "milliseconds")
+    return difference(call, where, recorded, expected, _FIELDS)
 
 
 def _missing_subjects(call: RecordedCall) -> Iterator[Difference]:

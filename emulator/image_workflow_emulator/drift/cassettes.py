@@ -53,7 +53,9 @@ def exchange_of_cassette(entry: Mapping[str, Any], where: str) -> RecordedExchan
     request = read.request
     response = read.response
     headers = _headers(response.headers)
-    body = response.body if response.content is None else response.content
+    body = response.body
+    if response.content is not None:
+        body = response.content
     return RecordedExchange(
         where=where,
         at=_instant_of_date(headers.get("date", "")),
@@ -83,20 +85,24 @@ def _headers(headers: Mapping[str, list[_Value] | _Value] | None) -> dict[str, s
     """Return headers, whose values are lists in newer cassettes and texts in older ones."""
     pairs = []
     for name, values in (headers or {}).items():
-        listed = values if isinstance(values, list) else [values]
-        pairs += [(name, str(value)) for value in listed]
+        if isinstance(values, list):
+            pairs += [(name, str(value)) for value in values]
+        else:
+            pairs.append((name, str(values)))
     return lower_names(pairs)
 
 
 def _body(body: Any, where: str) -> bytes | None:
     """Return a body: a text or bytes, which stand under `string` in an answer."""
-    content = body.get("string") if isinstance(body, dict) else body
+    content = body
+    if isinstance(body, dict):
+        content = body.get("string")
     if isinstance(content, str):
         content = content.encode()
-    if content is not None and not isinstance(content, bytes):
-        found = type(content).__name__
-        raise ValueError(f"{where}: expected a text or bytes, got `{found}`")
-    return content or None
+    if content is None or isinstance(content, bytes):
+        return content or None
+    found = type(content).__name__
+    raise ValueError(f"{where}: expected a text or bytes, got `{found}`")
 
 
 def _decompressed(body: bytes | None, encoding: str) -> bytes | None:
@@ -112,7 +118,9 @@ def _decompressed(body: bytes | None, encoding: str) -> bytes | None:
         content = decompressor.decompress(body, MAX_BODY_BYTES)
     except zlib.error:  # brotli and zstd too
         return None
-    return content if decompressor.eof else None
+    if not decompressor.eof:  # cut off, or too long
+        return None
+    return content
 
 
 def _instant_of_date(date: str) -> int | None:

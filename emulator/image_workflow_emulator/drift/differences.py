@@ -55,7 +55,9 @@ class Difference(Struct, frozen=True, omit_defaults=True):
             text = f"{self.recorded}, {self.expected}"
         if self.is_varied:
             return f"{text}, the first of {self.times} times"
-        return f"{text}, {self.times} times" if self.times > 1 else text
+        if self.times > 1:
+            return f"{text}, {self.times} times"
+        return text
 
     @property
     def kind(self) -> Hashable:

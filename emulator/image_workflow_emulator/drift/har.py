@@ -118,5 +118,6 @@ def _body(content: _Body | None) -> bytes | None:
         return None
     else:
         body = content.text.encode()
-    is_whole = len(body) >= (content.size or 0)
-    return body if is_whole else None
+    if len(body) < (content.size or 0):  # cut off
+        return None
+    return body

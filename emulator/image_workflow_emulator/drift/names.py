@@ -56,16 +56,17 @@ class Names:
 
 def _pairs(member: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str]]:
     """Iterate over the texts at the same places of two answers, each with its member."""
-    if isinstance(recorded, dict) and isinstance(own, dict):
-        for name, inner in recorded.items():
+    match recorded, own:
+        case dict(), dict():
             # The items of a list may stand in another order.
-            if name in own and name != "data":
-                yield from _pairs(name, inner, own[name])
-    elif isinstance(recorded, list) and isinstance(own, list):
-        for item, counterpart in zip(recorded, own, strict=False):
-            yield from _pairs(member, item, counterpart)
-    elif recorded and isinstance(recorded, str) and isinstance(own, str):
-        yield member, recorded, own
+            for name in recorded:
+                if name in own and name != "data":
+                    yield from _pairs(name, recorded[name], own[name])
+        case list(), list():
+            for item, counterpart in zip(recorded, own, strict=False):
+                yield from _pairs(member, item, counterpart)
+        case str(), str() if recorded:
+            yield member, recorded, own
 
 
 def is_name(member: str) -> bool:

@@ -12,7 +12,6 @@ from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Tr
 from image_workflow_emulator.kernel.wording import count_of
 
 _CREDIT_COSTS: Final = "Credit costs (section 4)"
-_ANY_PHOTOSHOOT: Final = "a photoshoot"
 
 
 class _Price(NamedTuple):
@@ -27,19 +26,25 @@ class _Price(NamedTuple):
 
     def costs(self, amount: int) -> str:
         """Say that it costs an amount, for one thing if that is a whole number."""
-        if self.quantity == 1:
-            return f"{self.subject} costs {count_of(amount, 'Credit')}"
-        if amount % self.quantity == 0:
-            return f"{self.subject} costs {count_of(amount // self.quantity, 'Credit')}"
-        return (
-            f"{self.quantity} times {self.subject} costs {count_of(amount, 'Credit')}"
-        )
+        unit = self._unit_of(amount)
+        subject = self.subject
+        if unit < self.quantity:
+            subject = f"{self.quantity} times {self.subject}"
+        return f"{subject} costs {count_of(amount // unit, 'Credit')}"
 
     def says(self, amount: int) -> str:
         """Say what section 4 says instead of an amount, in the same unit."""
-        unit = self.quantity if amount % self.quantity == 0 else 1
+        unit = self._unit_of(amount)
         amounts = " or ".join(str(expected // unit) for expected in self.amounts)
         return f"section 4 says {amounts}"
+
+    def _unit_of(self, amount: int) -> int:
+        """Return what an amount is divided by to be the price of one thing: 1 if that is no
+        whole number.
+        """
+        if amount % self.quantity == 0:
+            return self.quantity
+        return 1
 
 
 class Prices:
@@ -112,15 +117,18 @@ def _price_of(
     ingredient = work.kind.partition(".")[0]
     if ingredient in orders.AUTHORING_PRICES:
         amount = orders.AUTHORING_PRICES[ingredient]
-        is_background = ingredient == "background"
-        return _Price(work.kind, (0, amount) if is_background else (amount,))
+        possible = {amount}
+        if ingredient == "background":
+            possible.add(0)
+        return _Price(work.kind, tuple(sorted(possible)))
     order = meaning_of(call, readings)
     if order is None:
         return None
     amount = orders.generation_price(work.kind, order)
-    subject = _subject_of(work.kind, order)
-    count = 1 if subject == _ANY_PHOTOSHOOT else order.get("image_count", 1)
-    return _Price(subject, (amount,), count)
+    quantity = 1
+    if order.get("output_mode") == "single_shots":
+        quantity = order["image_count"]
+    return _Price(_subject_of(work.kind, order), (amount,), quantity)
 
 
 def _subject_of(workflow: str, order: Mapping[str, Any]) -> str:
@@ -129,5 +137,5 @@ def _subject_of(workflow: str, order: Mapping[str, Any]) -> str:
     if workflow == "edit_images":
         return f"edit images at {order['resolution']}"
     if order["output_mode"] == "photoshoot":
-        return _ANY_PHOTOSHOOT
+        return "a photoshoot"
     return f"a single shot at {order['resolution']}"

@@ -270,15 +270,16 @@ class _Reader:
         is_cut = True
         for _ in range(_MAX_ROUNDS):
             current = self._contract.violations(schema, answer)
-            if is_cut:  # there were more than the last round reported
+            # A further round only shows what follows from the removals, unless the one
+            # before was cut.
+            if is_cut:
                 new = [one for one in current if one.steps not in removed]
                 violations += [one for one in new if one not in violations]
+            invalid = [one for one in current if one.kind != "missing"]
             is_cut = len(current) > MAX_COMPLAINTS
-            removable = [one for one in current if one.steps and one.kind != "missing"]
-            if not removable:
-                is_clean = all(one.kind == "missing" for one in current)
-                return (answer if is_clean and not is_cut else {}), violations
-            removed |= _mend(answer, removable)
+            if not invalid and not is_cut:
+                return answer, violations
+            removed |= _mend(answer, invalid)
         return {}, violations
 
 
@@ -298,7 +299,7 @@ def _mend(answer: dict[str, Any], violations: Sequence[Violation]) -> set[Steps]
 
     Timestamps that lack only milliseconds get them: their meaning is clear.
     """
-    places = list(dict.fromkeys(violation.steps for violation in violations))
+    places = list(dict.fromkeys(one.steps for one in violations if one.steps))
     for *steps, last in reversed(places):  # the last items of a list first
         holder: Any = answer
         for step in steps:

@@ -48,7 +48,9 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """The operation's id, or the surface."""
-        return self.operation.id if self.operation else str(self.surface)
+        if self.operation is None:
+            return str(self.surface)
+        return self.operation.id
 
     @property
     def key(self) -> str | None:
@@ -114,7 +116,9 @@ class Snapshot(NamedTuple):
         if not isinstance(amounts, dict):
             return None
         amount = amounts.get(name)
-        return amount if isinstance(amount, int) else None
+        if not isinstance(amount, int):
+            return None
+        return amount
 
 
 class RecordedWork(Struct):
@@ -127,7 +131,9 @@ class RecordedWork(Struct):
     def admission(self) -> RecordedCall | None:
         """The call that admitted it; None if it was there before the recording."""
         call = self.first.call
-        return call if call.operation and call.operation.is_write else None
+        if call.operation is None or not call.operation.is_write:
+            return None
+        return call
 
     @property
     def kind(self) -> str:

@@ -11,6 +11,7 @@ from image_workflow_emulator.drift.observations.observation import (
     Observation,
     Observations,
     fits_value,
+    plain_if,
 )
 from image_workflow_emulator.drift.traffic import RecordedWork, Snapshot, Traffic
 from image_workflow_emulator.examiner.facts import POLLS
@@ -31,9 +32,9 @@ def error_members(traffic: Traffic) -> Observations:
                 error = holder.get("error")
                 if error is None or holder.get("status") != "failed":
                     continue
-                has_nulls = any(error.get(name) is None for name in _ERROR_MEMBERS)
-                reading = "nulls" if has_nulls else "plain"
-                yield Observation([reading], snapshot.call)
+                values = [error.get(name) for name in _ERROR_MEMBERS]
+                is_whole = None not in values
+                yield Observation(plain_if(is_whole, "nulls"), snapshot.call)
 
 
 def poll_hint(traffic: Traffic) -> Observations:
@@ -49,7 +50,9 @@ def poll_hint(traffic: Traffic) -> Observations:
             if hint is None:
                 yield Observation(["no-hint"], call)
             elif poll.is_waited_for(hint):
-                fits = ["plain", "rough"] if poll.has_changed else ["rough"]
+                fits = ["rough"]
+                if poll.has_changed:
+                    fits.append("plain")
                 yield Observation(fits, call)
 
 
@@ -90,7 +93,7 @@ def pause_hint(traffic: Traffic) -> Observations:
     for call in traffic.of():
         if call.status == 503 and call.code == "service_unavailable":
             has_hint = "retry-after" in call.response_headers
-            yield Observation(["plain" if has_hint else "silent"], call)
+            yield Observation(plain_if(has_hint, "silent"), call)
 
 
 def location(traffic: Traffic) -> Observations:
@@ -101,7 +104,7 @@ def location(traffic: Traffic) -> Observations:
             continue
         if call.status in (201, 202):
             is_absolute = "://" in target
-            yield Observation(["plain" if is_absolute else "relative"], call)
+            yield Observation(plain_if(is_absolute, "relative"), call)
 
 
 def media_types(traffic: Traffic) -> Observations:
@@ -117,7 +120,9 @@ def media_types(traffic: Traffic) -> Observations:
 def _fits_parameters(parameters: str) -> Fits:
     if "charset" in parameters:
         return ["charset"]
-    return [] if parameters.strip() else ["plain"]
+    if parameters.strip():
+        return []
+    return ["plain"]
 
 
 def timestamps(traffic: Traffic) -> Observations:

@@ -14,6 +14,7 @@ from image_workflow_emulator.drift.observations.observation import (
     fits_outcome,
     fits_value,
     meaning_of,
+    plain_if,
 )
 from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 
@@ -77,14 +78,16 @@ def intent(traffic: Traffic) -> Observations:
         if not repetition.first.is_success or not is_recent:
             continue
         if repetition.is_rewritten and repetition.is_key_remembered:
-            reading = "plain" if repetition.second.is_success else "as-sent"
-            yield Observation([reading], repetition.second)
+            second = repetition.second
+            yield Observation(plain_if(second.is_success, "as-sent"), second)
 
 
 def _fits_retention(repetition: "_Repetition") -> Fits:
     if repetition.is_key_remembered:
         return ["week"]
-    return ["plain"] if repetition.second.is_success else None
+    if repetition.second.is_success:
+        return ["plain"]
+    return None
 
 
 class _Repetition(NamedTuple):

@@ -10,6 +10,7 @@ from image_workflow_emulator.drift.observations.observation import (
     Observations,
     fits_outcome,
     fits_value,
+    plain_if,
 )
 from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, Traffic
 from image_workflow_emulator.imaging.codecs import header_of
@@ -57,8 +58,8 @@ def last_page(traffic: Traffic) -> Observations:
     for call in traffic.whole():
         page = call.answer.get("page", {})
         if page.get("has_more") is False:
-            has_cursor = bool(page.get("next_cursor"))
-            yield Observation(["always-a-cursor" if has_cursor else "plain"], call)
+            has_no_cursor = not page.get("next_cursor")
+            yield Observation(plain_if(has_no_cursor, "always-a-cursor"), call)
 
 
 class _Created(NamedTuple):
@@ -138,8 +139,8 @@ def file_delivery(traffic: Traffic) -> Observations:
     targets = {call.response_headers.get("location") for call in downloads}
     for call in downloads:
         if call.status in _FILE_STATUSES and call.url not in targets:
-            is_redirect = call.status in REDIRECTS
-            yield Observation(["redirects" if is_redirect else "plain"], call)
+            is_file = call.status not in REDIRECTS
+            yield Observation(plain_if(is_file, "redirects"), call)
 
 
 def picture_limit(traffic: Traffic) -> Observations:

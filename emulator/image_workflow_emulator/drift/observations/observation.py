@@ -35,7 +35,14 @@ Observe: TypeAlias = Callable[[Traffic], Observations]
 def fits_value(value: object, expected: Mapping[str, object]) -> Fits:
     """Return the readings under which a value is expected; None if all expect it."""
     fitting = [reading for reading, other in expected.items() if other == value]
-    return fitting if len(fitting) < len(expected) else None
+    if len(fitting) == len(expected):
+        return None
+    return fitting
+
+
+def plain_if(is_plain: bool, other: str) -> Fits:
+    """Return the plain reading if a condition holds, and another if not."""
+    return ["plain"] if is_plain else [other]
 
 
 def fits_outcome(
@@ -46,7 +53,9 @@ def fits_outcome(
     """
     if call.is_success:
         return [success]
-    return [refusal] if call.code == code else None
+    if call.code == code:
+        return [refusal]
+    return None
 
 
 def meaning_of(

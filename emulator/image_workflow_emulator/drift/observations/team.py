@@ -133,14 +133,18 @@ def _amount(work: RecordedWork, stage: _Stage) -> int | None:
     """Return what work takes from the Team in a stage; None if that is not known."""
     if stage == "unknown":
         return None
-    return work.credits("reserved" if stage == "open" else "charged")
+    if stage == "open":
+        return work.credits("reserved")
+    return work.credits("charged")
 
 
 def _spans(work: RecordedWork, end: int) -> Iterator[_Span]:
     """Iterate over the stages of work since its admission, up to the last call."""
     first = work.first.call.number
     finished_by = work.finished_by
-    finished = end if finished_by is None else finished_by.number
+    finished = end
+    if finished_by is not None:
+        finished = finished_by.number
     if work.admission is not None:
         after_open = min(_last_unfinished(work) + 1, finished)
         if after_open > first:

@@ -15,6 +15,7 @@ from image_workflow_emulator.drift.observations.observation import (
     fits_outcome,
     fits_value,
     meaning_of,
+    plain_if,
 )
 from image_workflow_emulator.drift.traffic import (
     RecordedCall,
@@ -37,7 +38,7 @@ def target(traffic: Traffic) -> Observations:
         is_create = work.kind.endswith(".create")
         if is_create and "target" in admitted and not work.first.is_terminal:
             is_unknown = admitted["target"] is None
-            yield Observation(["plain" if is_unknown else "target-at-once"], call)
+            yield Observation(plain_if(is_unknown, "target-at-once"), call)
 
 
 def first_status(traffic: Traffic) -> Observations:
@@ -45,7 +46,7 @@ def first_status(traffic: Traffic) -> Observations:
     for call, work in traffic.admissions():
         if work.first.status is not None:
             is_queued = work.first.status == "queued"
-            yield Observation(["plain" if is_queued else "skips"], call)
+            yield Observation(plain_if(is_queued, "skips"), call)
 
 
 def subject_cap(traffic: Traffic) -> Observations:
@@ -61,7 +62,9 @@ def subject_cap(traffic: Traffic) -> Observations:
         if len(subjects) > orders.PACKED_PHOTOS and are_known:
             packed = orders.pack(products, loose)
             admitted = tuple(call.answer.get("resolved_asset_ids") or packed)
-            fits = fits_outcome(call, "plain", "refuses") if admitted == packed else []
+            fits = fits_outcome(call, "plain", "refuses")
+            if admitted != packed:
+                fits = []
             description = f"{len(subjects)} subjects became {list(admitted)}"
             yield Observation(fits, call, description)
 
@@ -170,5 +173,4 @@ def slot_order(traffic: Traffic) -> Observations:
             ended = [output.get("status") in TERMINAL for output in snapshot.outputs]
             if any(ended) and not all(ended):
                 is_in_order = ended == sorted(ended, reverse=True)
-                reading = "plain" if is_in_order else "shuffled"
-                yield Observation([reading], snapshot.call)
+                yield Observation(plain_if(is_in_order, "shuffled"), snapshot.call)
