@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from image_workflow_emulator.client.exports import journal_as_har
 from image_workflow_emulator.drift.exchanges import RecordedExchange
@@ -115,6 +116,20 @@ def test_a_har_with_what_only_a_journal_knows_has_no_difference(address: str) ->
 
     assert report.findings == []
     assert report.details["noise"] == 1  # a download: journals hide links
+
+
+def test_a_recording_of_an_emulator_whose_clock_skips_waits_has_no_difference() -> None:
+    """The tools write the host's time: all within a second."""
+    recorded = tour()
+    begun = recorded[0].at or 0
+    at_host_times = [
+        replace(exchange, at=begun + 5 * number)
+        for number, exchange in enumerate(recorded)
+    ]
+
+    differences = differences_in(at_host_times)
+
+    assert differences == []
 
 
 # Cassettes ----------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from image_workflow_emulator.drift.exchanges import RecordedExchange, Recording
 from image_workflow_emulator.drift.json_values import instant_of, json_of, leaves
 from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, Traffic
 from image_workflow_emulator.http.requests import encoded_path
-from image_workflow_emulator.kernel.timestamps import DAY_MS
+from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface
 
@@ -36,6 +36,9 @@ WITHOUT_MILLISECONDS: Final = re.compile(
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")
 """The members of answers that hold addresses of byte surfaces."""
 _OF_PROBLEMS: Final = ("code", "request_id", "active_operation_id")
+_PAST: Final = ("created_at", "updated_at", "finished_at")
+_LATENCY_MS: Final = 10 * SECOND_MS
+"""How much later than its request an answer may be without a jump of the clock."""
 _MAX_ROUNDS: Final = 10
 """How often an answer is searched for violations, which are reported a hundred at once."""
 
@@ -138,11 +141,23 @@ def _host(base: str) -> str:
 def _by_the_clock_of_the_service(
     calls: Sequence[RecordedCall],
 ) -> Sequence[RecordedCall]:
-    skew_ms = _skew_ms(calls)
-    return [replace(call, at=max(DAY_MS, call.at + skew_ms)) for call in calls]
+    """Return calls at the instants of the service's clock.
+
+    It may jump: an emulator's clock skips waits, while a recording has the host's time.
+    """
+    skew_ms = _first_skew_ms(calls)
+    adjusted = []
+    now = DAY_MS
+    for call in calls:
+        latest = _latest_instant(call)
+        if latest is not None and latest - call.at > skew_ms + _LATENCY_MS:
+            skew_ms = latest - call.at
+        now = max(now, call.at + skew_ms)
+        adjusted.append(replace(call, at=now))
+    return adjusted
 
 
-def _skew_ms(calls: Sequence[RecordedCall]) -> int:
+def _first_skew_ms(calls: Sequence[RecordedCall]) -> int:
     """Return how far the service's clock is ahead of the recording's, by the first
     resource that a call created.
     """
@@ -153,6 +168,17 @@ def _skew_ms(calls: Sequence[RecordedCall]) -> int:
             if created_at is not None:
                 return created_at - call.at
     return 0
+
+
+def _latest_instant(call: RecordedCall) -> int | None:
+    """Return the latest instant that an answer names as past."""
+    instants = []
+    for resource in call.resources:
+        for member in _PAST:
+            instant = instant_of(resource.get(member))
+            if instant is not None:
+                instants.append(instant)
+    return max(instants, default=None)
 
 
 class _Reader:
