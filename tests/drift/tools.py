@@ -90,7 +90,7 @@ def _chrome_font() -> dict[str, Any]:
 
 
 def playwright(exchanges: Exchanges) -> bytes:
-    """Playwright's `record_har_path`. The text of a binary body is empty."""
+    """A HAR that Playwright records. The text of a binary body is empty."""
     entries = []
     for exchange in exchanges:
         entry = _sized_entry(exchange)
@@ -103,7 +103,7 @@ def playwright(exchanges: Exchanges) -> bytes:
 
 
 def mitmproxy(exchanges: Exchanges) -> bytes:
-    """mitmproxy's `hardump`: microseconds, and binary bodies as text."""
+    """mitmproxy's option hardump: microseconds, and binary bodies as text."""
     entries = []
     for exchange in exchanges:
         entry = _sized_entry(exchange)

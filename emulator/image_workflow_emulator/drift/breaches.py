@@ -6,8 +6,8 @@ from typing import Final
 from image_workflow_emulator.documents.schemas import Violation
 from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT
 from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.drift.bodies import WITHOUT_MILLISECONDS
 from image_workflow_emulator.drift.differences import NOTHING, Difference, difference
-from image_workflow_emulator.drift.recognition import WITHOUT_MILLISECONDS
 from image_workflow_emulator.drift.traffic import RecordedCall
 
 _PROBLEM_TYPE: Final = "application/problem+json"

@@ -108,8 +108,7 @@ def _body(body: Any, where: str) -> bytes | None:
 def _decompressed(body: bytes | None, encoding: str) -> bytes | None:
     """Return a body without its Content-Encoding; None if it cannot be decompressed.
 
-    VCR.py keeps a body as it was sent, unless `decode_compressed_response` is on; then
-    the header may still be there.
+    VCR.py keeps a body as it was sent, or decompresses it and leaves the header.
     """
     if body is None or encoding in ("", "identity") or body[:1] in (b"{", b"["):
         return body
