@@ -11,13 +11,13 @@ import orjson
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer, lower_names
 from image_workflow_emulator.contract import Contract, load_contract
-from image_workflow_emulator.domain.resources import TERMINAL
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.replay import DescribedPictures
 from image_workflow_emulator.imaging.codecs import header_of
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.emulator import ORIGIN, ask
+from image_workflow_emulator.testing.application import ORIGIN, ask
 from tests.support.pictures import picture
 
 CONTRACT: Contract = load_contract()

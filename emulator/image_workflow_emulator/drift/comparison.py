@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from image_workflow_emulator.client.control_client import Answer
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.differences import NOTHING, Difference, difference
 from image_workflow_emulator.drift.names import is_name
 from image_workflow_emulator.drift.replay import Replay

@@ -21,7 +21,7 @@ from image_workflow_emulator.drift.exchanges import RecordedExchange, Recording
 from image_workflow_emulator.drift.json_values import leaves
 from image_workflow_emulator.drift.service_clock import by_the_clock_of_the_service
 from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, Traffic
-from image_workflow_emulator.http.requests import encoded_path
+from image_workflow_emulator.http.heads import encoded_path
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface

@@ -8,18 +8,15 @@ from argparse import Namespace
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from image_workflow_emulator.contract import BASE_PATH, load_contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
 from image_workflow_emulator.domain.resources import (
-    Generation,
-    Operation,
-    Output,
-    UploadSession,
     operation_admitting,
 )
 from image_workflow_emulator.drift.json_values import instant_of
@@ -230,7 +227,8 @@ def _add_what_was_sent(
         record.has_authorization = True
         record.unknown_credential = digest(authorization.encode())
     # A journal masks a key where none belongs.
-    record.shows_key = "…" in entry.query or "…" in (entry.idempotency_key or "")
+    places = (entry.query, entry.idempotency_key, entry.user_agent)
+    record.shows_key = any("…" in (place or "") for place in places)
     record.key_header = _encoded(call.key)
     record.user_agent_header = _encoded(headers.get("user-agent"))
     record.connection = entry.connection
@@ -305,6 +303,23 @@ def _is_admitted_by(work: RecordedWork, call: RecordedCall) -> bool:
     return not is_old and isinstance(echo, dict) and call.body.items() <= echo.items()
 
 
+class _SeenWork(Struct, frozen=True):
+    """A piece of work as a recording shows it (`examiner.request.Work`)."""
+
+    id: str
+    reserved_credits: int | None
+    """None where no request showed it."""
+    charged_credits: int | None = None
+    finished_at: int | None = None
+
+
+class _SeenUpload(Struct, frozen=True):
+    """An Upload Session as a recording shows it (`examiner.request.Upload`)."""
+
+    id: str
+    expires_at: int
+
+
 class _Outcomes(NamedTuple):
     """The work and the uploads as the recording last shows them."""
 
@@ -312,17 +327,21 @@ class _Outcomes(NamedTuple):
     admitted: Collection[str | None]
     """The ids of the work that requests admitted, shown or not."""
 
-    def find_work(self, identifier: str) -> Operation | Generation | None:
+    def find_work(self, identifier: str) -> _SeenWork | None:
         """Return a piece of work as it was seen last."""
         work = self.traffic.works.get(identifier)
         if work is not None:
-            return _work_as_seen(work)
+            return _SeenWork(
+                id=work.id,
+                reserved_credits=work.credits("reserved") or 0,
+                charged_credits=work.credits("charged"),
+                finished_at=instant_of(work.last.resource.get("finished_at")),
+            )
         if identifier in self.admitted:
-            # Its kind is unknown, and its price: work is hardly ever free.
-            return _work_with(Generation, id=identifier, reserved_credits=1, outputs=())
+            return _SeenWork(identifier, reserved_credits=None)
         return None
 
-    def find_upload(self, identifier: str) -> UploadSession | None:
+    def find_upload(self, identifier: str) -> _SeenUpload | None:
         """Return an Upload Session as it was seen last."""
         session = self.traffic.uploads.get(identifier)
         if session is None:
@@ -330,29 +349,4 @@ class _Outcomes(NamedTuple):
         expires_at = instant_of(session.answer["upload"].get("expires_at"))
         if expires_at is None:
             return None
-        return UploadSession(identifier, "", "image/png", 0, 0, expires_at)
-
-
-def _work_as_seen(work: RecordedWork) -> Operation | Generation:
-    resource = work.last.resource
-    assets = [output.get("asset") or {} for output in work.last.outputs]
-    known = {
-        "id": work.id,
-        "reserved_credits": work.credits("reserved") or 0,
-        "charged_credits": work.credits("charged"),
-        "finished_at": instant_of(resource.get("finished_at")),
-        "outputs": [Output(asset_id=asset.get("id")) for asset in assets],
-    }
-    kind = Operation if resource["object"] == "operation" else Generation
-    return _work_with(kind, **known)
-
-
-def _work_with(
-    kind: type[Operation] | type[Generation], **known: Any
-) -> Operation | Generation:
-    """Return work with the fields that rules ask for; all others are None."""
-    make: Any = kind
-    work: Operation | Generation = make(
-        **{name: known.get(name) for name in kind.__struct_fields__}
-    )
-    return work
+        return _SeenUpload(identifier, expires_at)

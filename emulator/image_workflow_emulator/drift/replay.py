@@ -14,6 +14,7 @@ import orjson
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer
 from image_workflow_emulator.contract import BASE_PATH
+from image_workflow_emulator.domain.problems import WORLD_CODES
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from image_workflow_emulator.drift.beginning import KIND_OF_MEMBER, Beginning
 from image_workflow_emulator.drift.json_values import leaves
@@ -49,22 +50,6 @@ _WORLD: Final = {
 }
 _KNOWN_WORK: Final = (*WORKFLOWS, *OPERATION_TYPES)
 _MAX_DURATION_MS: Final = 30 * DAY_MS
-_BY_THE_WORLD: Final = frozenset(
-    {
-        "service_unavailable",
-        "internal_error",
-        "rate_limited",
-        "concurrency_limit_reached",
-        "insufficient_credits",
-        "subscription_required",
-        "credential_expired",
-        "credential_revoked",
-        "idempotency_in_progress",
-    }
-)
-"""Problems that depend on what a recording cannot show: other clients, the Team's account,
-the state of the service.
-"""
 
 
 class Replayed(NamedTuple):
@@ -287,7 +272,7 @@ def _headers(call: RecordedCall) -> dict[str, str]:
     if call.request_body is not None:
         content_type = call.request_headers.get("content-type", "application/json")
         headers["content-type"] = content_type
-    if call.code in _BY_THE_WORLD and call.code in operation.all_codes:
+    if call.code in WORLD_CODES and call.code in operation.all_codes:
         headers["emulator-fault"] = call.code
     return headers
 

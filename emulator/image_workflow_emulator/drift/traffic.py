@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from image_workflow_emulator.contract import OperationContract
 from image_workflow_emulator.documents.schemas import Violation
-from image_workflow_emulator.domain.resources import TERMINAL
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.scenario.scenario import ByteSurface
 

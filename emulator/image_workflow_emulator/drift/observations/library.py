@@ -19,7 +19,7 @@ from image_workflow_emulator.service.resources.uploads import (
     SHORT_WINDOW_MS,
     UPLOAD_WINDOW_MS,
 )
-from image_workflow_emulator.web.operations import LIST_LAG_MS
+from image_workflow_emulator.web.lists import LIST_LAG_MS
 
 _LIST_OF_CREATED: Final = {
     "completeUpload": "listAssets",

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from image_workflow_emulator.domain import orders
+from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.readings import parse_readings
-from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.observations.observation import (
     PHOTOGRAPHY,
     Fits,
