@@ -99,6 +99,7 @@ def _status_of(given: Sequence[str]) -> int:
         module, _, function = options.run.rpartition(".")
         gc.disable()  # no garbage comes from imports, which take a tenth less time without looking for it
         run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
+        gc.freeze()  # what was imported stays: a collection need not look at it again and again
         gc.enable()
         if "report" in options:
             from image_workflow_emulator.cli.output import conclude

@@ -13,7 +13,6 @@ import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from html import escape
 from itertools import chain, zip_longest
 from operator import gt
 from pathlib import Path
@@ -346,6 +345,8 @@ def _junit(report: Report) -> str:
 
 def page(report: Report) -> str:
     """Return a report as a page for browsers: its text, without script and network."""
+    from html import escape  # of which only pages have need
+
     title, text = (
         f"{'✓' if report.ok else '✗'} {report.kind}",
         "\n".join(text_lines(report, _PAGE_WIDTH)),

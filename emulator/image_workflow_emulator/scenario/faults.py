@@ -21,7 +21,6 @@ happened, and only the answer is lost or replaced: what an Idempotency-Key is fo
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from email.utils import formatdate
 from typing import Any, Final, Literal, NoReturn, Protocol
 
 from msgspec import Struct, structs
@@ -251,6 +250,8 @@ class DeprecatedFault(Fault, frozen=True):
         if self.link is not None:
             headers.append((b"link", f'<{self.link}>; rel="deprecation"'.encode()))
         if self.sunset is not None:
+            from email.utils import formatdate  # which takes time to import
+
             headers.append(
                 (b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode())
             )
