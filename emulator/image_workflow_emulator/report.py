@@ -1,6 +1,6 @@
 """The report that every command which judges makes: `exec`, `conduct`, `coverage`, `sweep`, `drift`, `scenario check`.
 
-Owns its form as JSON. `cli/output.py` writes any report as text, JSON, JUnit XML or HTML, and knows no rule. A judge
+Owns its form as JSON. `console` writes any report as text, JSON, JUnit XML or HTML, and knows no rule. A judge
 fills a report, and knows no format.
 """
 

@@ -108,10 +108,7 @@ def run_here(*arguments: str, **variables: str) -> Outcome:
         redirect_stdout(output),
         redirect_stderr(complaint),
     ):
-        try:
-            status = main(list(arguments))
-        except SystemExit as end:  # of the parser of arguments
-            status = int(end.code or 0)
+        status = main(list(arguments))
     return Outcome(
         status, *(stream.buffer.getvalue().decode() for stream in (output, complaint))
     )

@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema_rs import Draft202012Validator
 
 from image_workflow_emulator.cli.main import main
 from tests.cli.command import ask, run_command
-from tests.support.contract_check import read_contract
 from tests.support.emulator_client import UPLOAD
 from tests.support.served import (
     EMULATOR,
     PATIENCE_SECONDS,
-    ROOT,
     Outcome,
     Server,
     next_line,
@@ -365,41 +362,6 @@ def test_the_address_is_that_of_a_url_below_it_or_of_host_and_port_where_none_is
                 EMULATOR_PORT=str(server.port),
             ).status
         )
-
-
-def test_operations_are_listed_without_an_emulator() -> None:
-    operations = json.loads(
-        run_command("contract", "operations", "--format", "json").output
-    )["data"]
-    described = [
-        operation
-        for path in read_contract("openapi.yaml")["paths"].values()
-        for operation in path.values()
-    ]
-    prices = {
-        one["operationId"]: one.get("x-service-credit-cost", "Free")
-        for one in described
-    }
-    assert prices == {row["operation"]: row["credits"] for row in operations}
-    (team,) = [
-        row
-        for row in table(run_command("contract", "operations").output)
-        if row[0] == "getTeam"
-    ]
-    assert ["getTeam", "GET", "/v1/team", "Free", "200", "401"] == team[:6]
-
-
-def test_the_schema_of_a_kind_of_file_is_printed() -> None:
-    for kind in ("scenario", "world"):
-        schema = run_command("contract", "schema", kind).output
-        assert schema == (ROOT / f"contract/{kind}.schema.json").read_text("utf-8")
-    validator = Draft202012Validator(
-        json.loads(run_command("contract", "schema", "given").output)
-    )
-    assert validator.is_valid(
-        {"given": [{"product": {"name": "Linen shirt", "photos": 2}}]}
-    )
-    assert not validator.is_valid({"given": [{"produkt": {"name": "Linen shirt"}}]})
 
 
 class Screen(io.StringIO):

@@ -56,7 +56,7 @@ def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
         **still,
     }
     moved = shown(
-        run_command("clock", "--url", server.url, "to", "2026-01-01T01:05:00+01:00")
+        run_command("clock", "to", "--url", server.url, "2026-01-01T01:05:00+01:00")
     )
     assert moved == {"now": "2026-01-01T00:05:00.000Z", **still}
     assert shown(run(server, "clock", "next"))["fired"] == "0"

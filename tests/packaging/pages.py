@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from image_workflow_emulator.cli.main import PROGRAM
+from image_workflow_emulator.cli.program import PROGRAM
 from tests.support.served import ROOT
 
 DOCUMENTATION = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))

@@ -15,7 +15,6 @@ import pytest
 from derived_documents import DOCUMENTS as DERIVED
 from derived_documents import contract_changes
 
-from image_workflow_emulator.cli.table import COMMANDS
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.scenario.scenario import parse_scenario
@@ -23,6 +22,7 @@ from image_workflow_emulator.scenario.world import built_in_world, world_names, 
 from image_workflow_emulator.settings import OPTIONS
 from tests.cli.command import request_bytes
 from tests.packaging.pages import DOCUMENTATION, fences, path_with_program
+from tests.support.commands import command_names
 from tests.support.contract_check import read_contract
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.every_operation import CONTRACT
@@ -87,11 +87,8 @@ def test_every_command_is_in_the_table() -> None:
         re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", ""))
         for span in spans
     )
-    assert {
-        name
-        for name in COMMANDS
-        if not any(other.startswith(f"{name} ") for other in COMMANDS)
-    } == {match[0].strip() for match in leading if match}
+    documented = {match[0].strip() for match in leading if match}
+    assert {*command_names(), "completion"} == documented
 
 
 ROUTES = {

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator import DEFAULT_URL
-from image_workflow_emulator.cli.main import PROGRAM
+from image_workflow_emulator.cli.program import PROGRAM
 from tests.packaging.pages import DOCUMENTATION, fences, pattern_of, write_program
 from tests.support.pictures import decode
 from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving

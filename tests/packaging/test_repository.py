@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from image_workflow_emulator import __version__
-from image_workflow_emulator.cli.main import DESCRIPTION, PROGRAM
+from image_workflow_emulator.cli.program import DESCRIPTION, PROGRAM
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.scenario.world import built_in_world

@@ -28,11 +28,12 @@ class Outcome:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """The environment of the tests without a trace of an emulator or of CI, and with these variables."""
+    """The environment of the tests without a trace of an emulator, of CI or of a terminal, and with these variables."""
+    foreign = ("CI", "COLUMNS")
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("EMULATOR_") and name != "CI"
+        if not name.startswith("EMULATOR_") and name not in foreign
     }
     return {**kept, **variables}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import json
 
-from image_workflow_emulator.cli.output import json_text
+from image_workflow_emulator.console.reports import json_text
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import CATALOGUE

@@ -1,4 +1,5 @@
 """The command line: `image-workflow-emulator`, or `python -m image_workflow_emulator`.
 
-`main` reads what is typed and turns every failure into an exit status; `table` lists the commands.
+`program` has the table of commands, `commands` a module for each, and `main` turns
+every failure into an exit status.
 """

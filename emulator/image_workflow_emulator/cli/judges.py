@@ -1,20 +1,17 @@
-"""`conduct` and `coverage`: what the clients of a running emulator did wrong, and what they and other runs have
-covered.
+"""The reports of `conduct` and `coverage`: what the examiner found, in words.
 
-Turns what the examiner found into reports; `exec` uses the same words. Recorded traffic is the room `drift`'s.
+`exec` and the pytest plugin use the same words. Recorded traffic is the room `drift`'s.
 """
 
 import json
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import convert
 
-from image_workflow_emulator.cli.output import page
 from image_workflow_emulator.client.local_files import read_file
-from image_workflow_emulator.documents.files import MAX_RECORDING_BYTES
+from image_workflow_emulator.console.report_files import page
 from image_workflow_emulator.examiner.findings import (
     SEVERITIES,
     Conduct,
@@ -25,142 +22,155 @@ from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import UsageError
 
-_MAX_AGENT = 200
-_MAX_GAPS = 3
+_MAX_AGENT: Final = 200
+_MAX_GAPS: Final = 3
 """Limit of the gaps of an operation that its row in the table names."""
 
+# Conduct ------------------------------------------------------------------------------
 
-def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
-    """Judge what the clients of a running emulator do wrong, as far as its journal shows it."""
-    found = convert(_asked(options, environment), Conduct)
+
+def conduct_report(answer: Any) -> Report:
+    """Report what the clients of a running emulator do wrong, by its answer."""
+    conduct = convert(answer, Conduct)
+    judged = judged_words(conduct.judged)
+    words = conduct_words(conduct.findings, conduct.checked)
     return Report(
         kind="conduct",
-        ok=not found.errors,
-        summary=f"{judged_words(found.judged)}; conduct: {conduct_words(found.findings, found.checked)}",
-        findings=list(map(conduct_finding, found.findings)),
-        counts=found.judged,
-        checked=found.checked,
-        details={"judged": found.judged, "not_checked": found.not_checked},
-        status=int(bool(found.errors)),
+        ok=not conduct.errors,
+        summary=f"{judged}; conduct: {words}",
+        findings=list(map(conduct_finding, conduct.findings)),
+        counts=conduct.judged,
+        checked=conduct.checked,
+        details={"judged": conduct.judged, "not_checked": conduct.not_checked},
+        status=int(bool(conduct.errors)),
     )
-
-
-def _asked(options: Namespace, environment: Mapping[str, str]) -> Any:
-    """Return what the running emulator answers, whose path has the name of the command."""
-    from image_workflow_emulator.cli.remote import control_client
-
-    return control_client(options, environment).call("GET", options.command)
 
 
 def conduct_finding(finding: Finding, place: str = "") -> ReportFinding:
-    """Return a finding of a report. `place`: where else its requests were sent, in words."""
+    """Return a finding of a report. `place`: where else its requests were sent, in
+    words.
+    """
+    where = request_numbers(finding.requests)
     agent = finding.client.get("user_agent")
-    return finding.reported(
-        request_numbers(finding.requests)
-        + (f", by {agent[:_MAX_AGENT]}" if agent else "")
-        + place
-    )
+    if agent:
+        where += f", by {agent[:_MAX_AGENT]}"
+    return finding.reported(where + place)
 
 
 def conduct_words(
     findings: Iterable[Finding | ReportFinding], checked: Mapping[str, int]
 ) -> str:
     """Say in short what was found, and how many rules could have found something."""
-    severities = Counter(finding.severity for finding in findings)
-    found = ", ".join(
-        count_of(severities[word], word) for word in SEVERITIES if severities[word]
-    )
+    counts = Counter(finding.severity for finding in findings)
+    severities = [
+        count_of(counts[severity], severity)
+        for severity in SEVERITIES
+        if counts[severity]
+    ]
+    words = ", ".join(severities) or "nothing wrong"
     occasions = sum(number > 0 for number in checked.values())
-    return f"{found or 'nothing wrong'}; {occasions} of {count_of(len(checked), 'rule')} had an occasion"
+    return f"{words}; {occasions} of {count_of(len(checked), 'rule')} had an occasion"
 
 
 def judged_words(judged: Mapping[str, int]) -> str:
     """Say how many requests were judged, and how many had left the journal before."""
-    left = f" ({judged['left']} more left the journal before)" if judged["left"] else ""
-    return f"{count_of(judged['requests'], 'request')}{left}"
+    words = count_of(judged["requests"], "request")
+    if judged["left"]:
+        words += f" ({judged['left']} more left the journal before)"
+    return words
 
 
-def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
-    """Show what files cover together; without files, what the journal of a running emulator does. Holds it to a
-    threshold.
+# Coverage -----------------------------------------------------------------------------
 
-    Raises UsageError for a file that cannot be read, or is not a coverage document.
+
+def merged_files(names: Iterable[str]) -> dict[str, Any]:
+    """Return what coverage documents cover together.
+
+    Raises UsageError for a file that cannot be read, or is no such document.
     """
-    if options.files:
-        from image_workflow_emulator.examiner.coverage import merged
+    from image_workflow_emulator.examiner.coverage import merged
 
-        return coverage_report(
-            merged([_read_coverage(name) for name in options.files]), options.fail_under
-        )
-    answer = _asked(options, environment)
-    report = coverage_report(answer, options.fail_under)
-    report.summary = f"{judged_words(answer['judged'])}; {report.summary}"
-    return report
+    return merged([_read_coverage(name) for name in names])
 
 
 def _read_coverage(name: str) -> dict[str, Any]:
     from image_workflow_emulator.examiner.coverage import read
 
     try:
-        return read(json.loads(read_file(name, MAX_RECORDING_BYTES)))
+        return read(json.loads(read_file(name)))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def coverage_report(found: dict[str, Any], least: float | None = None) -> Report:
-    """Report a coverage document. The report fails if less percent than the least is covered."""
-    from image_workflow_emulator.examiner.coverage import rows
-
-    is_low = least is not None and found["percent"] < least
-    used = [
-        (name, f"{covered}/{of}", first_of(gaps, _MAX_GAPS) or None)
-        for name, covered, of, gaps in rows(found)
-        if covered
-    ]
-    table = ReportTable(
-        title="Points of the operations used",
-        columns=("operation", "covered", "gaps"),
-        rows=used,
-    )
+def coverage_report(coverage: dict[str, Any], least: float | None = None) -> Report:
+    """Report a coverage document. The report fails if less percent than the least is
+    covered.
+    """
+    summary = coverage_words(coverage)
+    is_low = least is not None and coverage["percent"] < least
+    if is_low:
+        summary += f"; wanted {least:g} %"
+    table = _table_of_used(coverage)
     return Report(
         kind="coverage",
         ok=not is_low,
-        summary=f"{coverage_words(found)}{f'; wanted {least:g} %' if is_low else ''}",
-        findings=list(map(_gap_finding, found["next_gaps"])),
-        tables=[table] if used else [],
-        details=found,
+        summary=summary,
+        findings=list(map(_gap_finding, coverage["next_gaps"])),
+        tables=[table] if table.rows else [],
+        details=coverage,
         status=int(is_low),
     )
 
 
-def coverage_words(found: Mapping[str, Any]) -> str:
+def _table_of_used(coverage: dict[str, Any]) -> ReportTable:
+    """Return the points of the operations that were used at all."""
+    from image_workflow_emulator.examiner.coverage import rows
+
+    used = []
+    for name, covered, points, gaps in rows(coverage):
+        if covered:
+            used.append(
+                (name, f"{covered}/{points}", first_of(gaps, _MAX_GAPS) or None)
+            )
+    return ReportTable(
+        title="Points of the operations used",
+        columns=("operation", "covered", "gaps"),
+        rows=used,
+    )
+
+
+def coverage_words(coverage: Mapping[str, Any]) -> str:
     """Say in short how much is covered."""
-    return f"{found['percent']:g} % of the contract, {found['percent_of_used']:g} % of the operations used"
+    of_all = f"{coverage['percent']:g} % of the contract"
+    of_used = f"{coverage['percent_of_used']:g} % of the operations used"
+    return f"{of_all}, {of_used}"
 
 
 def _gap_finding(gap: Mapping[str, Any]) -> ReportFinding:
     """Return a gap, with what closes it."""
-    where, command = f"{gap['operation']} {gap['point']}", None
+    command = None
     match gap["closed_by"]:
         case {"scenario": name}:
-            remedy, command = (
-                f"run it with the scenario {name}",
-                f"image-workflow-emulator exec --scenario {name} -- CMD",
-            )
+            remedy = f"run it with the scenario {name}"
+            command = f"image-workflow-emulator exec --scenario {name} -- CMD"
         case {"rule": rule}:
             remedy = f"write this rule in a scenario file: {json.dumps(rule)}"
-        case by:
-            remedy = by.get("request") or "call it so that it answers this"
-    found: dict[str, Any] = {"where": where, "remedy": remedy, "command": command}
+        case way:
+            remedy = way.get("request") or "call it so that it answers this"
     return ReportFinding(
-        rule="not-covered", severity="note", message="not covered yet", **found
+        rule="not-covered",
+        severity="note",
+        where=f"{gap['operation']} {gap['point']}",
+        message="not covered yet",
+        remedy=remedy,
+        command=command,
     )
 
 
-def coverage_text(found: dict[str, Any], suffix: str) -> str:
-    """Return the content of a coverage file: a page where its name ends in .html, else JSON that `coverage` reads."""
-    return (
-        page(coverage_report(found))
-        if suffix.lower() == ".html"
-        else json.dumps(found, indent=1) + "\n"
-    )
+def coverage_text(coverage: dict[str, Any], suffix: str) -> str:
+    """Return the content of a coverage file: a page where its name ends in .html, else
+    JSON that `coverage` reads.
+    """
+    if suffix.lower() == ".html":
+        return page(coverage_report(coverage))
+    return json.dumps(coverage, indent=1) + "\n"

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -82,14 +81,13 @@ class Run(Struct, frozen=True):
 
 
 class Runner:
-    """Starts the runs of a command; to be closed. `options` are those of the sweep, `given` those of the emulator, as
-    they were typed.
-    """
+    """Starts the runs of a command; to be closed. `given` are the options of the emulator, as texts."""
 
     def __init__(
         self,
-        options: Namespace,
-        given: Mapping[str, Any],
+        words: Sequence[str],
+        ignored: Sequence[str],
+        given: Mapping[str, str],
         environment: Mapping[str, str],
     ) -> None:
         self._variables = {
@@ -98,8 +96,8 @@ class Runner:
             if name not in CLIENT_VARIABLES
         }
         self._words, self._ignored, self._options = (
-            options.words,
-            options.ignore,
+            words,
+            ignored,
             {"clock": "auto", **given},
         )
         self.timeout_seconds: float | None = None

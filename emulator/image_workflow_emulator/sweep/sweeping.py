@@ -7,24 +7,18 @@ made.
 import contextlib
 import math
 import os
-import re
 import signal
 import sys
-from argparse import Namespace
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Final
 
-from image_workflow_emulator.documents.values import parse_span_ms
+from image_workflow_emulator.console.settings_options import GivenSettings
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.report import Report
-from image_workflow_emulator.settings import (
-    OPTIONS,
-    SettingError,
-    UsageError,
-    read_settings,
-)
+from image_workflow_emulator.settings import SettingError, UsageError
 from image_workflow_emulator.sweep.cells import CHOICES, Cell, Plan, cells_of, choose
 from image_workflow_emulator.sweep.runs import Run, Runner, agreed, flags, is_sure
 from image_workflow_emulator.sweep.sweep_report import (
@@ -40,8 +34,32 @@ _STEP_SECONDS: Final = 1.0
 """How long after one of them the next may begin, so that the first findings come early."""
 
 
-def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
-    """Sweep the command of `options.words`.
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """What `sweep` is asked for. None: the default, which the help of the command tells."""
+
+    words: Sequence[str]
+    """The command; none where reports are only merged."""
+    jobs: int | None
+    only: str | None
+    test: str | None
+    faults: Sequence[str]
+    timeout_seconds: float | None
+    budget_seconds: float | None
+    ignored: Sequence[str]
+    expected_file: str | None
+    strict: str | None
+    shard: tuple[int, int] | None
+    """Which part of the plan, of how many."""
+    merged_files: Sequence[str]
+    least_percent: float
+    given: GivenSettings
+    """The options of the emulators that it starts."""
+    prints_findings: bool
+
+
+def sweep(options: SweepOptions, environment: Mapping[str, str]) -> Report:
+    """Sweep a command.
 
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern
     that fits no cell; EmulatorError if no emulator starts.
@@ -49,7 +67,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
     sweeping, stopped = _Sweeping(options, environment), 0
     swept = sweeping.swept
     if not options.words:
-        return merged(options.merge, swept.gate).report()
+        return merged(options.merged_files, swept.gate).report()
     _stop_at_signals()
     with contextlib.closing(sweeping.runner):
         try:
@@ -66,54 +84,32 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
 class _Sweeping:
     """A sweep under way."""
 
-    def __init__(self, options: Namespace, environment: Mapping[str, str]) -> None:
+    def __init__(self, options: SweepOptions, environment: Mapping[str, str]) -> None:
         """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
         self._options = options
-        self._shard = _shard(options.shard or "1/1")
-        self._faults = tuple(options.faults.split(",")) if options.faults else ()
-        if set(self._faults) - set(CHOICES):
-            raise SettingError(
-                "--faults",
-                options.faults,
-                f"some of {', '.join(CHOICES)}, with commas between them",
-            )
-        budget_ms = _positive(
-            "--budget", options.budget, parse_span_ms, "a span such as 60s or 10m"
-        )
-        self._budget_seconds = (
-            budget_ms or (60_000 if sys.stdout.isatty() else math.inf)
-        ) / 1000
+        if set(options.faults) - set(CHOICES):
+            expected = f"some of {', '.join(CHOICES)}, with commas between them"
+            raise SettingError("--faults", ",".join(options.faults), expected)
+        usual_seconds = 60.0 if sys.stdout.isatty() else math.inf
+        self._budget_seconds = options.budget_seconds or usual_seconds
         is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
         strict = options.strict or ("recoverable" if is_ci else "off")
-        gate = Gate(strict, read_expectations(options.expected), options.least)
-        settings = read_settings(
-            vars(options), environment, {"port": "0", "clock": "auto"}
+        gate = Gate(
+            strict, read_expectations(options.expected_file), options.least_percent
         )
-        jobs = (
-            _positive("--jobs", options.jobs, int, "a whole number from 1")
-            or (os.cpu_count() or 1) + 1
-        )
-        self._jobs = 1 if settings.port else int(jobs)  # all runs want the same port
-        typed = {
-            one.field: value
-            for one in OPTIONS
-            if (value := vars(options).get(one.field))
-        }
-        given = {
-            one.field: value
-            for one in OPTIONS
-            if (value := environment.get(one.variable))
-        } | typed
-        repeat = [
-            *flags(typed),
-            *(["--timeout", options.timeout] if options.timeout else []),
-        ]
-        repeat += [word for rule in options.ignore for word in ("--ignore", rule)]
-        self.runner = Runner(options, given, environment)
-        self.runner.timeout_seconds = _positive(
-            "--timeout", options.timeout, float, "seconds, more than 0"
-        )
-        self.swept = Swept(Plan(), {}, options.words, repeat, gate, options.shard)
+        given = options.given
+        self._jobs = options.jobs or (os.cpu_count() or 1) + 1
+        if given.settings.port:
+            self._jobs = 1  # all runs want the same port
+        repeat = flags(given.typed)
+        if options.timeout_seconds is not None:
+            repeat += ["--timeout", f"{options.timeout_seconds:g}"]
+        for rule in options.ignored:
+            repeat += ["--ignore", rule]
+        self.runner = Runner(options.words, options.ignored, given.texts, environment)
+        self.runner.timeout_seconds = options.timeout_seconds
+        shard = None if options.shard is None else "{}/{}".format(*options.shard)
+        self.swept = Swept(Plan(), {}, options.words, repeat, gate, shard)
 
     def begin(self) -> None:
         """Do the clean run, and choose what is to be run. Raises UsageError if it fails, or there is nothing."""
@@ -127,17 +123,17 @@ class _Sweeping:
         }
         if not journals:
             raise SettingError(
-                "--test", test, "a test that has a sandbox", list(places)
+                "--test", str(test), "a test that has a sandbox", list(places)
             )
         found = cells_of(journals)
         if not any(found.values()):
             raise UsageError(
                 "the command called no operation: does it use IMAGE_WORKFLOW_BASE_URL?"
             )
-        plan = choose(found, only, self._faults)
+        plan = choose(found, only, self._options.faults)
         if not plan.cells:
             kinds, known = (
-                ", ".join(self._faults) or "all",
+                ", ".join(self._options.faults) or "all",
                 [str(cell) for cells in found.values() for cell in cells],
             )
             raise SettingError(
@@ -146,9 +142,9 @@ class _Sweeping:
                 f"a glob that fits a cell of the faults {kinds}",
                 known,
             )
-        self.swept.plan = plan.shard(*self._shard)
-        if self._options.merge:
-            self.swept.runs = merged(self._options.merge, self.swept.gate).runs
+        self.swept.plan = plan.shard(*(self._options.shard or (1, 1)))
+        if self._options.merged_files:
+            self.swept.runs = merged(self._options.merged_files, self.swept.gate).runs
 
     def run(self) -> None:
         """Run what has not been run, until all has ended or the time is over."""
@@ -157,7 +153,7 @@ class _Sweeping:
         waiting = sorted(
             swept.not_run, key=lambda trial: not (trial.is_silent and trial.lasts)
         )  # these wait longest
-        if len(swept.plan.cells) == 1 and self._options.format == "text":
+        if len(swept.plan.cells) == 1 and self._options.prints_findings:
             self.runner.output = None
         if len(waiting) > 1:
             print(f"{len(waiting)} cells to try", file=sys.stderr, flush=True)
@@ -234,7 +230,7 @@ class _Sweeping:
             "survived",
             "noticed",
         )
-        if is_shown and self._options.format == "text":
+        if is_shown and self._options.prints_findings:
             flaky = ", but not when it was repeated" if run.is_flaky else ""
             lines = [
                 f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"
@@ -251,26 +247,6 @@ class _Sweeping:
                 sep="\n",
                 flush=True,
             )
-
-
-def _shard(text: str) -> tuple[int, int]:
-    """Read `K/N`. Raises SettingError."""
-    found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
-    if found is None or int(found[1]) > int(found[2]):
-        raise SettingError("--shard", text, "K/N such as 2/8, with K from 1 to N")
-    return int(found[1]), int(found[2])
-
-
-def _positive(
-    flag: str, text: str | None, parse: Callable[[str], float], expected: str
-) -> float | None:
-    """Read an option that may be left out. Raises SettingError."""
-    if text is None:
-        return None
-    with contextlib.suppress(ValueError):
-        if 0 < (number := parse(text)) < math.inf:
-            return number
-    raise SettingError(flag, text, expected)
 
 
 def _stop_at_signals() -> None:

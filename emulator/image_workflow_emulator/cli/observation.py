@@ -1,0 +1,167 @@
+"""What happened in all sandboxes of `exec`, added up from the journal of each when it
+ends.
+"""
+
+from collections import Counter
+from typing import Any, Final
+
+import orjson
+from msgspec import Struct, field
+
+from image_workflow_emulator.cli.judges import conduct_finding
+from image_workflow_emulator.report import ReportFinding
+from image_workflow_emulator.scenario.playbook import RuleCounts
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.records.record import RequestRecord
+from image_workflow_emulator.service.sandbox.sandbox import (
+    DEFAULT_SANDBOX_ID,
+    Sandbox,
+)
+from image_workflow_emulator.service.sandbox.scenarios import count_rules
+
+MAX_FINDINGS: Final = 1_000
+
+
+class AnswerCount(Struct):
+    """How often an operation was answered alike."""
+
+    operation: str
+    """Or the byte surface, or `(no operation)`."""
+    code: str | None
+    count: int
+    remedy: str | None
+    """That of the first such answer."""
+
+
+class Totals(Struct):
+    """Sums over all sandboxes."""
+
+    requests: int = 0
+    credits_charged: int = 0
+    credits_reserved: int = 0
+    """For work that was not finished."""
+    emulator_time_ms: int = 0
+    """The time that passed on all clocks."""
+
+
+class Observation(Struct, kw_only=True):
+    """What happened in all sandboxes so far.
+
+    `judges_conduct` and `keeps_journal` tell what is wanted beside the sums;
+    `ignored_rules` are those of conduct that are left out.
+    """
+
+    judges_conduct: bool
+    ignored_rules: tuple[str, ...]
+    keeps_journal: bool
+    totals: Totals = field(default_factory=Totals)
+    left: int = 0
+    """How many requests had left their journal before."""
+    answers: dict[tuple[str, str], AnswerCount] = field(default_factory=dict)
+    """By operation and by answer, such as `402 insufficient_credits`."""
+    rules: dict[tuple[str, str], RuleCounts] = field(default_factory=dict)
+    """By the names of scenario and rule."""
+    conduct: list[ReportFinding] = field(default_factory=list)
+    checked: Counter[str] = field(default_factory=Counter)
+    """How often each rule of conduct had an occasion."""
+    not_checked: list[str] = field(default_factory=list)
+    """The rules of conduct that the clock leaves no occasion."""
+    covered: Counter[tuple[str, str]] = field(default_factory=Counter)
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    """The journals as JSON, if they are kept."""
+
+    def add(self, sandbox: Sandbox) -> None:
+        """Add up a sandbox that ends, and judge its clients."""
+        now = engine.enter(sandbox)
+        requests = sandbox.journal.requests
+        self.totals.requests += len(requests)
+        self.totals.emulator_time_ms += now - sandbox.opened_at
+        for account in sandbox.accounts.values():
+            self.totals.credits_reserved += account.ledger.reserved
+        self.left += sandbox.journal.dropped
+        self._count_rules(sandbox)
+        for record in requests:
+            self._count_answer(record)
+        if requests:
+            self._judge(sandbox, now)
+        if self.keeps_journal:
+            self._keep_journal(sandbox)
+
+    def _count_rules(self, sandbox: Sandbox) -> None:
+        for name, past in sandbox.past_rules.items():
+            counts = self.rules.setdefault(name, RuleCounts())
+            counts.matched += past.matched
+            counts.fired += past.fired
+        for playbook in sandbox.playbooks.values():
+            count_rules(self.rules, playbook)
+
+    def _count_answer(self, record: RequestRecord) -> None:
+        operation = record.operation or record.byte_surface or "(no operation)"
+        answer = _answer_of(record)
+        counted = self.answers.get((operation, answer))
+        if counted is not None:
+            counted.count += 1
+            return
+        from image_workflow_emulator.control.describing import remedy_of
+
+        self.answers[operation, answer] = AnswerCount(
+            operation, record.code, 1, remedy_of(record)
+        )
+
+    def _judge(self, sandbox: Sandbox, now: int) -> None:
+        # Imported once there is something to judge.
+        from image_workflow_emulator.examiner.conduct import judge
+        from image_workflow_emulator.examiner.points import cover
+
+        records = sandbox.journal.completed()
+        store = sandbox.store
+        for record in records:
+            work = store.find_work(record.work_id) if record.work_id else None
+            if work is not None:
+                self.totals.credits_charged += work.charged_credits or 0
+        self.covered.update(cover(records, store))
+        if not self.judges_conduct:
+            return
+        conduct = judge(records, store, now, has_ended=True, ignored=self.ignored_rules)
+        place = ""
+        if sandbox.id != DEFAULT_SANDBOX_ID:
+            place = f", in the sandbox {sandbox.id}"
+        room = MAX_FINDINGS - len(self.conduct)
+        for finding in conduct.findings[:room]:
+            self.conduct.append(conduct_finding(finding, place))
+        self.checked.update(conduct.checked)
+        self.not_checked = self.not_checked or list(conduct.not_checked)
+
+    def _keep_journal(self, sandbox: Sandbox) -> None:
+        from image_workflow_emulator.control.describing import Masks, describe_request
+
+        masks = Masks(sandbox.credentials)
+        for record in sandbox.journal.requests:
+            entry = describe_request(record, masks)
+            self.entries.append({"sandbox": sandbox.id, **entry})
+
+    def journal_content(self, suffix: str, url: str) -> bytes:
+        """Return all entries in the order of their arrival: as HAR for a file with the
+        suffix `.har`, else as JSON.
+        """
+        from image_workflow_emulator.client.exports import journal_as_har
+
+        entries = sorted(self.entries, key=lambda entry: str(entry["arrived_at"]))
+        content: Any = {"data": entries}
+        if suffix == ".har":
+            content = journal_as_har(entries, url)
+        return orjson.dumps(
+            content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        )
+
+
+def _answer_of(record: RequestRecord) -> str:
+    """Return how a request was answered: status, code and fate."""
+    words = [str(record.status or "no answer")]
+    if record.code:
+        words.append(record.code)
+    if record.replay_of:
+        words.append("replayed")
+    if record.loss:
+        words.append("lost")
+    return " ".join(words)
