@@ -114,6 +114,19 @@ def run_here(*arguments: str, **variables: str) -> Outcome:
     )
 
 
+def told(server: Server, line: str, **variables: str) -> str:
+    """Run a command about a server, which must succeed, and return its output."""
+    outcome = run_command(*line.split(), EMULATOR_URL=server.url, **variables)
+    assert outcome.status == 0
+    assert outcome.complaint == ""
+    return outcome.output
+
+
+def table(text: str) -> list[list[str]]:
+    """The words of each line, that with the names of the columns included."""
+    return [line.split() for line in text.splitlines()]
+
+
 def run_writing_to(output: TextIO, *arguments: str) -> tuple[int, str]:
     """Run the command with an output of its own, and return its status and what it complains of."""
     finished = subprocess.run(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
 from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.client.control_client import (
@@ -12,7 +13,6 @@ from image_workflow_emulator.client.control_client import (
     emulator_address,
 )
 from image_workflow_emulator.console.options import Decorator, Function
-from image_workflow_emulator.console.values import spelled
 from image_workflow_emulator.settings import (
     OPTIONS,
     SettingError,
@@ -22,24 +22,12 @@ from image_workflow_emulator.settings import (
 )
 
 
-class EmulatorAddress(click.ParamType[str]):
-    """The address of a running emulator, of its page, or its base URL."""
-
-    name = "URL"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
-        """Return the address of the emulator. Raises SettingError."""
-        return _address(value, spelled(param, ctx))
-
-
 def of_emulator(function: Function) -> Function:
     """Add the options that name a running emulator, as its client `control`."""
 
     @click.option(
         "--url",
-        type=EmulatorAddress(),
+        metavar="URL",
         envvar="EMULATOR_URL",
         show_envvar=True,
         help=(
@@ -56,9 +44,8 @@ def of_emulator(function: Function) -> Function:
     )
     @functools.wraps(function)
     def command(*, url: str | None, control_token: str | None, **values: Any) -> Any:
-        if url is None:
-            url = _served_address(click.get_current_context().obj)
-        return function(control=ControlClient(url, control_token), **values)
+        address = _address_of_emulator(click.get_current_context(), url)
+        return function(control=ControlClient(address, control_token), **values)
 
     return command
 
@@ -86,6 +73,14 @@ def of_sandbox(function: Function) -> Function:
 of_team: Final[Decorator] = click.option(
     "--team", metavar="TEAM", help="for one Team only, by name or id"
 )
+
+
+def _address_of_emulator(context: click.Context, url: str | None) -> str:
+    """Return the address of the emulator that is meant. Raises SettingError."""
+    if url is None:
+        return _served_address(context.obj)
+    is_variable = context.get_parameter_source("url") is ParameterSource.ENVIRONMENT
+    return _address(url, "EMULATOR_URL" if is_variable else "--url")
 
 
 def _served_address(environment: Mapping[str, str]) -> str:

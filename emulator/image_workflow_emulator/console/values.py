@@ -1,6 +1,6 @@
 """The values of options and arguments: click's types, with the words of our messages.
 
-Owns how a complaint calls an option: by its flag, or by its variable.
+None of these options has a variable: settings_options.py has those that do.
 """
 
 import math
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from image_workflow_emulator.kernel.timestamps import parse_duration_ms
@@ -17,15 +16,12 @@ from image_workflow_emulator.settings import Kind, SettingError, whole_number
 
 
 def spelled(parameter: click.Parameter | None, context: click.Context | None) -> str:
-    """Return how a parameter was given: its flag, its variable or its command."""
+    """Return how complaints call a parameter: by its flag, an argument by its command."""
     assert parameter is not None
     assert context is not None
     if isinstance(parameter, click.Argument):
         _, _, command = context.command_path.partition(" ")
         return command
-    source = context.get_parameter_source(str(parameter.name))
-    if source is ParameterSource.ENVIRONMENT:
-        return str(parameter.envvar)
     return parameter.opts[0]
 
 

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Final
 
+from image_workflow_emulator.console.progress import Progress
 from image_workflow_emulator.console.settings_options import GivenSettings
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
@@ -149,7 +150,6 @@ class _Sweeping:
     def run(self) -> None:
         """Run what has not been run, until all has ended or the time is over."""
         swept, self._began_at_ms = self.swept, host_elapsed_ms()
-        running: dict[Future[dict[Cell, Run | None]], Sequence[Cell]] = {}
         waiting = sorted(
             swept.not_run, key=lambda trial: not (trial.is_silent and trial.lasts)
         )  # these wait longest
@@ -162,9 +162,24 @@ class _Sweeping:
             math.ceil(sum(trial.is_silent for trial in waiting) / (_WAITING_RUNS - 2))
             or 1
         )
+        has_bar = (
+            sys.stdout.isatty() and self._options.prints_findings and len(waiting) > 1
+        )
+        outcomes = [run.outcome for run in swept.ended]
+        terminal = sys.stdout if has_bar else None
+        with Progress(
+            len(swept.plan.cells), outcomes, terminal=terminal
+        ) as self._progress:
+            self._run_all(waiting)
+
+    def _run_all(self, waiting: list[Cell]) -> None:
+        """Run the cells that are waiting, some at once."""
+        swept = self.swept
+        running: dict[Future[dict[Cell, Run | None]], Sequence[Cell]] = {}
         pool = ThreadPoolExecutor(self._jobs + _WAITING_RUNS)
         try:
             while waiting or running:
+                self._progress.tick()
                 while batch := self._batch(waiting, running.values()):
                     running[pool.submit(self.runner.run, batch)] = batch
                     swept.number += 1
@@ -197,6 +212,7 @@ class _Sweeping:
                     agreed(first[trial], run) if trial in first else run
                 )
                 self._tell(self.swept.runs[trial])
+                self._progress.add(self.swept.runs[trial].outcome)
             else:
                 first[trial] = run
                 yield trial
@@ -239,6 +255,7 @@ class _Sweeping:
                 f"  {one['severity']} {one['rule']}: {one['message']}"
                 for one in run.findings
             )
+            self._progress.clear()
             print(
                 *map(
                     printable,
