@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from image_workflow_emulator.cli.standalone_server import GRACE_SECONDS
+from image_workflow_emulator.server.server import GRACE_SECONDS
 from tests.cli.command import PATIENCE, asking, request_bytes, run_command, run_here
 from tests.support.emulator_client import UPLOAD
 from tests.support.served import (

@@ -1,23 +1,19 @@
-"""`serve`: from the start-up message to its end by a signal, and the lines that it logs; signals to `exec`."""
+"""`serve`: from the start-up message to its end by a signal; signals to `exec`."""
 
-import asyncio
 import json
 import os
 import re
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from signal import SIGINT, SIGTERM, Signals
 from urllib.parse import urlsplit
 
 import pytest
 
-from image_workflow_emulator.cli.serving import AccessLog
-from image_workflow_emulator.cli.standalone_server import GRACE_SECONDS
+from image_workflow_emulator.server.server import GRACE_SECONDS
 from tests.cli.command import PATIENCE, ask, request_bytes, run_command
-from tests.support.emulator_client import UPLOAD, EmulatorUnderTest, completion_call
+from tests.support.emulator_client import UPLOAD, completion_call
 from tests.support.pictures import slow_jpeg
 from tests.support.served import (
     EMULATOR,
@@ -91,27 +87,6 @@ def test_the_public_address_is_the_one_that_is_told() -> None:
         assert server.start_up[-1] == f"ready http://127.0.0.1:{server.port}/v1"
 
 
-def test_the_log_is_lines_that_begin_with_the_time_or_lines_of_json() -> None:
-    with serving() as server:
-        server.converse(b"hello\r\n")
-        time_and_level, _, message = server.stop().complaint.partition(" Invalid")
-    assert (time_and_level[10:11], time_and_level[23:], message) == (
-        "T",
-        "Z warning",
-        " HTTP request received.\n",
-    )
-    with serving("--log-format", "json") as server:
-        server.converse(b"hello\r\n")
-        ask(server, "/v1/team", "iwe_demo_revoked")
-        first, second = map(json.loads, server.stop().complaint.splitlines())
-    assert (first["level"], first["message"]) == (
-        "warning",
-        "Invalid HTTP request received.",
-    )
-    refused = {"status": 401, "operation": "getTeam", "code": "credential_revoked"}
-    assert {**refused, "team": "Demo", "sandbox": "default"}.items() <= second.items()
-
-
 @pytest.mark.parametrize(
     ("options", "is_warned"),
     [
@@ -161,22 +136,6 @@ def test_a_bad_file_of_what_is_given_is_refused_before_it_is_ready(
     )
 
 
-def test_each_request_is_a_line_with_the_remedy_of_what_was_refused_but_no_signature_of_a_link() -> (
-    None
-):
-    with serving() as server:
-        for key in ("iwe_demo_full", "iwe_demo_expired"):
-            ask(server, "/v1/team", key)
-        head = f"GET /files/default/ast_1-{'0' * 32}.png HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        server.converse(head.encode())
-        first, second, third = server.stop().complaint.splitlines()
-    assert ["200", "getTeam"] == first.split()[1:3]
-    assert "Demo" == first.split()[-1]
-    assert ["401", "getTeam", "credential_expired"] == second.split()[1:4]
-    assert second.endswith("  Demo  -> use the Team's credential 'Full'")
-    assert "  404  GET /files/default/ast_1-….png  not_found  " in third
-
-
 def test_what_a_terminal_would_obey_is_escaped_wherever_a_request_is_shown() -> None:
     path = "/v1/%1b%5b31mRED%0aFAKE%20200%20ok%e2%80%ae%c2%9b"
     shown = r"POST /v1/\u001b[31mRED\nFAKE 200 ok\u202e\u009b  "
@@ -207,53 +166,6 @@ def test_what_a_terminal_would_obey_is_escaped_wherever_a_request_is_shown() -> 
     assert (
         "/v1/\x1b[31mRED\nFAKE 200 ok\u202e\x9b"
         == json.loads(as_json)["data"][0]["path"]
-    )
-
-
-@contextmanager
-def full_pipe() -> Iterator[tuple[int, int]]:
-    """The ends of a pipe to which nothing more can be written, until somebody reads."""
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    with suppress(BlockingIOError):
-        while True:
-            os.write(writer, b"." * 4096)
-    os.set_blocking(writer, True)
-    try:
-        yield reader, writer
-    finally:
-        os.close(reader)
-        os.close(writer)
-
-
-def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
-    with ExitStack() as server_ends_last, full_pipe() as (_, unread):
-        server = server_ends_last.enter_context(serving(stderr=unread))
-        for _ in range(3):
-            assert "Demo" == ask(server, "/v1/team")["name"]
-
-
-def test_lines_that_nobody_reads_are_counted(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with full_pipe() as (reader, writer), open(writer, "w", closefd=False) as unread:
-        monkeypatch.setattr(sys, "stderr", unread)
-        log = AccessLog(as_json=False, max_waiting=60)  # a line has 50 bytes
-        emulator.get("/team")
-        record = emulator.sandbox.journal.completed()[-1]
-
-        async def note_five_and_read() -> str:
-            for _ in range(5):
-                log.note(emulator.sandbox, record)
-            os.read(reader, 2**20)
-            return await asyncio.to_thread(
-                lambda: "".join(iter(lambda: os.read(reader, 1).decode(), ")"))
-            )
-
-        written = asyncio.run(note_five_and_read())
-    assert 2 == written.count("getTeam")
-    assert written.endswith(
-        "(3 more requests are not listed: the log was not read in time"
     )
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from image_workflow_emulator.cli.output import _EMITTERS
+from image_workflow_emulator.console.report_files import EMITTERS
 from image_workflow_emulator.drift.judgement import DriftOptions, judge_recordings
 from image_workflow_emulator.drift.recorded_conduct import judge_conduct
 from image_workflow_emulator.kernel.seed import Seed
@@ -188,7 +188,7 @@ def refusal_of(file: Path) -> str | None:
     except UsageError as refusal:
         return str(refusal)
     for report in reports:
-        written = {suffix: emit(report) for suffix, emit in _EMITTERS.items()}
+        written = {suffix: emit(report) for suffix, emit in EMITTERS.items()}
         json.loads(written[".json"])
         ET.fromstring(written[".xml"])
     return None

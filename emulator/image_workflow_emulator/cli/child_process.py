@@ -32,6 +32,8 @@ _FORWARDED: Final = (
     signal.SIGUSR2,
 )
 """The signals that are forwarded to the command."""
+_USER_SIGNALS: Final = (signal.SIGUSR1, signal.SIGUSR2)
+"""Those that do not ask a command to end."""
 _SET_CHILD_SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2)."""
 _NOT_EXECUTABLE: Final = 126
@@ -72,6 +74,8 @@ class Child:
             message = f"{words[0]}: {error.strerror}"
             raise CommandError(message, _NOT_EXECUTABLE) from error
         self._group = self._process.pid
+        self.was_signalled = False
+        """Whether a signal has ended it, or asked it to end."""
 
     async def wait(self) -> int:
         """Wait for the end of the command and return its exit status: 128 and the
@@ -79,7 +83,9 @@ class Child:
         """
         status = await asyncio.to_thread(self._process.wait)
         if status < 0:
-            return _SIGNALLED - status
+            status = _SIGNALLED - status
+        if status > _SIGNALLED:  # shells say so of their own command
+            self.was_signalled = True
         return status
 
     async def end(self) -> bool:
@@ -104,7 +110,12 @@ class Child:
         for number in _FORWARDED:
             # One that is ignored is meant to be ignored, as under nohup.
             if signal.getsignal(number) is not signal.SIG_IGN:
-                loop.add_signal_handler(number, self._signal, number)
+                loop.add_signal_handler(number, self._forward, number)
+
+    def _forward(self, number: int) -> None:
+        if number not in _USER_SIGNALS:
+            self.was_signalled = True
+        self._signal(number)
 
     def _signal(self, number: int) -> None:
         """Send a signal to the group, and let it continue: a process that is stopped

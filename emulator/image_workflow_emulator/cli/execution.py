@@ -14,12 +14,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.child_process import Child
 from image_workflow_emulator.cli.execution_report import Ended, report_of
 from image_workflow_emulator.cli.judges import coverage_text
+from image_workflow_emulator.cli.log import process_log
 from image_workflow_emulator.cli.observation import Observation
 from image_workflow_emulator.cli.serving import make_given, started
 from image_workflow_emulator.console.messages import complain
@@ -28,12 +29,9 @@ from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.report import Report
-from image_workflow_emulator.server.server import WatchedServer
+from image_workflow_emulator.server.server import EmulatorServer
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, Settings
-
-_UNWIND_SECONDS: Final = 0.1
-"""How long requests in flight have to notice that their connection is gone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +62,10 @@ def execute(
     CommandError if the port is taken or the command cannot be started.
     """
     _check_rules(execution.ignored_rules)
-    with started(settings, environment) as (listener, address, application):
+    with (
+        process_log(settings),
+        started(settings, environment) as (listener, address, application),
+    ):
         variables = _variables(environment, address, application)
         server = _Server(execution, variables, application, address)
         server.run(sockets=[listener])
@@ -135,7 +136,7 @@ def _variables(
     return variables
 
 
-class _Server(WatchedServer):
+class _Server(EmulatorServer):
     """A server that serves as long as a command runs, and then ends at once."""
 
     status: int
@@ -167,20 +168,31 @@ class _Server(WatchedServer):
         yield  # signals are passed on to the command
 
     async def main_loop(self) -> None:
-        settings = self.application.settings
-        await make_given(settings, self._address)
-        output = sys.stderr.fileno() if self._execution.is_json else None
-        child = Child(self._execution.words, self._variables, output)
+        try:
+            child = await self._started_child()
+        except BaseException:
+            await self.lifespan.shutdown()
+            raise
         try:
             self.status = await child.wait()
+            self.observation.was_interrupted = child.was_signalled
             if self._execution.state_file is not None:
                 self.state = await self._saved_state(self._execution.state_file)
         finally:
             for sandbox in self.application.sandboxes.by_id.values():
                 self.observation.add(sandbox)
-            await self._close()
+            # The server library would log every request that is broken off.
+            logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+            await self.end_at_once()
             if await child.end():
                 complain("the command left processes behind; they were ended")
+
+    async def _started_child(self) -> Child:
+        await make_given(self.application.settings, self._address)
+        output = None
+        if self._execution.is_json:
+            output = sys.stderr.fileno()
+        return Child(self._execution.words, self._variables, output)
 
     async def _saved_state(self, file: Path) -> bytes:
         from image_workflow_emulator.client.control_client import ControlClient
@@ -192,15 +204,3 @@ class _Server(WatchedServer):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""
-
-    async def _close(self) -> None:
-        """Break off every connection: no client waits for an answer any more."""
-        # The server library would log every request that is broken off.
-        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        for server in self.servers:
-            server.close()
-        self.application.stop()
-        self.cut_connections()
-        if self.server_state.tasks:
-            await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
-        self.application.close()

@@ -130,7 +130,8 @@ def _rules_never_fired(observation: Observation) -> Iterator[ReportFinding]:
     for (scenario, name), counts in observation.rules.items():
         if counts.fired:
             continue
-        from image_workflow_emulator.testing.sandbox import Rule  # takes time to import
+        # It takes time to import.
+        from image_workflow_emulator.testing.answers import Rule
 
         rule = Rule(name=name, matched=counts.matched, fired=0)
         yield ReportFinding(

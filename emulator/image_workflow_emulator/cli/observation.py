@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any, Final
 
 import orjson
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from image_workflow_emulator.cli.judges import conduct_finding
 from image_workflow_emulator.report import ReportFinding
@@ -20,6 +20,7 @@ from image_workflow_emulator.service.sandbox.sandbox import (
 from image_workflow_emulator.service.sandbox.scenarios import count_rules
 
 MAX_FINDINGS: Final = 1_000
+_LEAK: Final = "credential-in-request"
 
 
 class AnswerCount(Struct):
@@ -54,6 +55,8 @@ class Observation(Struct, kw_only=True):
     judges_conduct: bool
     ignored_rules: tuple[str, ...]
     keeps_journal: bool
+    was_interrupted: bool = False
+    """Whether a signal ended the command: then it left nothing undone by itself."""
     totals: Totals = field(default_factory=Totals)
     left: int = 0
     """How many requests had left their journal before."""
@@ -102,7 +105,7 @@ class Observation(Struct, kw_only=True):
         if counted is not None:
             counted.count += 1
             return
-        from image_workflow_emulator.control.describing import remedy_of
+        from image_workflow_emulator.control.explaining import remedy_of
 
         self.answers[operation, answer] = AnswerCount(
             operation, record.code, 1, remedy_of(record)
@@ -110,6 +113,7 @@ class Observation(Struct, kw_only=True):
 
     def _judge(self, sandbox: Sandbox, now: int) -> None:
         # Imported once there is something to judge.
+        from image_workflow_emulator.control.masks import Masks
         from image_workflow_emulator.examiner.conduct import judge
         from image_workflow_emulator.examiner.points import cover
 
@@ -122,18 +126,31 @@ class Observation(Struct, kw_only=True):
         self.covered.update(cover(records, store))
         if not self.judges_conduct:
             return
-        conduct = judge(records, store, now, has_ended=True, ignored=self.ignored_rules)
+        conduct = judge(
+            records,
+            store,
+            now,
+            has_ended=True,
+            was_interrupted=self.was_interrupted,
+            ignored=self.ignored_rules,
+        )
         place = ""
         if sandbox.id != DEFAULT_SANDBOX_ID:
             place = f", in the sandbox {sandbox.id}"
         room = MAX_FINDINGS - len(self.conduct)
+        masks = Masks(sandbox.credentials)
         for finding in conduct.findings[:room]:
-            self.conduct.append(conduct_finding(finding, place))
+            reported = conduct_finding(finding, place)
+            if finding.rule == _LEAK:  # a User-Agent may have the key
+                where = masks.of_text(reported.where or "")
+                reported = structs.replace(reported, where=where)
+            self.conduct.append(reported)
         self.checked.update(conduct.checked)
         self.not_checked = self.not_checked or list(conduct.not_checked)
 
     def _keep_journal(self, sandbox: Sandbox) -> None:
-        from image_workflow_emulator.control.describing import Masks, describe_request
+        from image_workflow_emulator.control.describing import describe_request
+        from image_workflow_emulator.control.masks import Masks
 
         masks = Masks(sandbox.credentials)
         for record in sandbox.journal.requests:

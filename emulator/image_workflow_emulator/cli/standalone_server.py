@@ -1,23 +1,23 @@
 """The server of `serve`: from its start-up message to its end by a signal.
 
-Owns the start-up message, the `ready` line, and how long a stop may take.
+Owns the start-up message, the `ready` line, and the note of a changed scenario.
 """
 
-import asyncio
 import logging
 import shlex
 import signal
 import socket
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
-from types import FrameType
+from contextlib import redirect_stdout, suppress
 from typing import Final
 
 import click
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.app import Application
+from image_workflow_emulator.cli.background_writer import written_in_background
+from image_workflow_emulator.cli.log import process_log
 from image_workflow_emulator.cli.serving import make_given, started
 from image_workflow_emulator.console.tables import table_lines
 from image_workflow_emulator.contract import BASE_PATH
@@ -26,16 +26,11 @@ from image_workflow_emulator.imaging.memory import give_back_large_blocks
 from image_workflow_emulator.kernel.clock import host_now
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.named_files import scenario_file
-from image_workflow_emulator.server.server import WatchedServer
+from image_workflow_emulator.server.server import EmulatorServer
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.settings import Settings
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
-GRACE_SECONDS: Final = 8
-"""How long requests in flight may take to finish after SIGTERM: less than the 10 s
-after which containers are killed."""
-UNWIND_SECONDS: Final = 1
-"""How long requests may take to end once their connections are cut."""
 _TICKS_PER_SECOND: Final = 10
 """How often the main loop of uvicorn turns."""
 
@@ -48,11 +43,16 @@ def serve(settings: Settings, environment: Mapping[str, str]) -> None:
     """
     # Until it is ready; then the server handles signals.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
-    with started(settings, environment) as (listener, address, application):
+    with (
+        process_log(settings),
+        written_in_background(sys.stdout) as output,
+        redirect_stdout(output),
+        started(settings, environment) as (listener, address, application),
+    ):
         _StandaloneServer(application, address).run(sockets=[listener])
 
 
-class _StandaloneServer(WatchedServer):
+class _StandaloneServer(EmulatorServer):
     """A server that prints when it is ready, and for which a signal to stop is not a
     failure.
 
@@ -71,7 +71,11 @@ class _StandaloneServer(WatchedServer):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         settings = self._application.settings
-        await make_given(settings, self._address)
+        try:
+            await make_given(settings, self._address)
+        except BaseException:
+            await self.lifespan.shutdown()
+            raise
         address = settings.public_url or self._address
         click.echo(_start_up_message(address, self._application.sandboxes.default))
         click.echo(f"ready {self._address}{BASE_PATH}")
@@ -96,39 +100,6 @@ class _StandaloneServer(WatchedServer):
                 self._scenario_file,
                 shlex.quote(str(self._scenario_file)),
             )
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._application.stop()
-        loop = asyncio.get_running_loop()
-        loop.call_later(GRACE_SECONDS, self._end_transfers)
-        await super().shutdown(sockets)
-        self._application.close()
-        if self.server_state.tasks:
-            # Of connections that were cut: a cancelled one would be logged as a defect.
-            await asyncio.wait(self.server_state.tasks, timeout=UNWIND_SECONDS)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop at the first signal, and at once at the second, whichever they are;
-        neither ends the process itself.
-        """
-        if self.should_exit and not self.force_exit:
-            self.force_exit = True
-            loop = asyncio.get_running_loop()
-            loop.call_soon_threadsafe(self.cut_connections)
-        self.should_exit = True
-
-    def _end_transfers(self) -> None:
-        number = self.cut_connections()
-        if number:
-            _LOGGER.warning(
-                "cut %d connections whose requests did not end within %d s",
-                number,
-                GRACE_SECONDS,
-            )
-
-    def cut_connections(self) -> int:
-        self._application.close()  # no request waits for image work any more
-        return super().cut_connections()
 
 
 def _start_up_message(address: str, sandbox: Sandbox) -> str:

@@ -1,5 +1,6 @@
 """`drift`: which readings the real service has."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -7,6 +8,8 @@ import click
 from image_workflow_emulator.console.options import ignoring, reporting
 from image_workflow_emulator.console.report_output import ReportOutput
 from image_workflow_emulator.console.values import FILE, OutputFile
+from image_workflow_emulator.domain.readings import NO_READINGS
+from image_workflow_emulator.settings import SettingError
 
 
 @click.command("drift", no_args_is_help=True)
@@ -41,8 +44,30 @@ def command(
 
     FILE: a HAR, a VCR.py cassette, or a journal of this emulator.
     """
-    from image_workflow_emulator.drift.judgement import drift
+    from image_workflow_emulator.drift.judgement import DriftOptions, judge_recordings
+    from image_workflow_emulator.scenario.world import readings_of_option
 
-    return output.conclude(
-        drift(files, readings=readings, pin=pin, ignored=ignored, fail_on=fail_on)
+    known = NO_READINGS
+    if readings:
+        known = readings_of_option(readings)
+    options = DriftOptions(
+        readings=known,
+        ignore=ignored,
+        fail_on=_verdicts_of_option(fail_on),
+        pin=pin,
     )
+    return output.conclude(judge_recordings(files, options))
+
+
+def _verdicts_of_option(text: str | None) -> Collection[str]:
+    """Read what `--fail-on` takes. Raises SettingError."""
+    from image_workflow_emulator.drift.judgement import FAILURES
+
+    if text is None:
+        return FAILURES
+    words = [word for word in text.split(",") if word]
+    for word in words:
+        if word not in FAILURES:
+            expected = f"some of {', '.join(FAILURES)}, with commas between"
+            raise SettingError("--fail-on", word, expected)
+    return words

@@ -7,15 +7,14 @@ breach of the specification, a defect of ours, or something that nobody wrote do
 """
 
 import asyncio
-from argparse import Namespace
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from image_workflow_emulator.client.local_files import check_writable, write_file
+from image_workflow_emulator.client.local_files import write_file
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain.readings import (
@@ -45,8 +44,6 @@ from image_workflow_emulator.report import (
     ReportTable,
     Severity,
 )
-from image_workflow_emulator.scenario.world import readings_of_option
-from image_workflow_emulator.settings import SettingError
 
 FAILURES: Final = ("other", "neither", "breach", "bug")
 """The verdicts that make the command fail, unless `--fail-on` says otherwise."""
@@ -64,35 +61,6 @@ class DriftOptions(Struct, frozen=True):
     """The verdicts that make the command fail."""
     pin: Path | None = None
     """Where to write the readings that were found."""
-
-
-def drift(options: Namespace, _environment: Mapping[str, str]) -> Report:
-    """Run the command.
-
-    Raises:
-        UsageError: nothing can be compared, or an option or a file cannot be used.
-        UnusableFileError: a recording cannot be read.
-    """
-    known = readings_of_option(options.readings) if options.readings else NO_READINGS
-    typed = DriftOptions(
-        readings=known,
-        ignore=options.ignore,
-        fail_on=_verdicts_of_option(options.fail_on),
-        pin=None if options.pin is None else check_writable("--pin", options.pin),
-    )
-    return judge_recordings(options.files, typed)
-
-
-def _verdicts_of_option(text: str | None) -> Collection[str]:
-    """Read what `--fail-on` takes. Raises SettingError."""
-    if text is None:
-        return FAILURES
-    words = [word for word in text.split(",") if word]
-    for word in words:
-        if word not in FAILURES:
-            expected = f"some of {', '.join(FAILURES)}, with commas between"
-            raise SettingError("--fail-on", word, expected)
-    return words
 
 
 def judge_recordings(files: Sequence[str], options: DriftOptions) -> Report:

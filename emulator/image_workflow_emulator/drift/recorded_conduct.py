@@ -4,10 +4,9 @@ which the examiner judges.
 Owns which rules a recording cannot show, and why. Has no rule of its own.
 """
 
-from argparse import Namespace
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import orjson
@@ -29,11 +28,6 @@ from image_workflow_emulator.kernel.timestamps import MINUTE_MS
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.service.records.record import RequestRecord, digest
-
-
-def conduct(options: Namespace, _environment: Mapping[str, str]) -> Report:
-    """Run the command. Raises UsageError and UnusableFileError as `judge_conduct`."""
-    return judge_conduct(options.files)
 
 
 def judge_conduct(files: Sequence[str]) -> Report:

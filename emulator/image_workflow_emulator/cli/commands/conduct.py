@@ -28,7 +28,7 @@ def command(
     FILE: recorded traffic: a HAR, a VCR.py cassette, or a journal of this emulator.
     """
     if files:
-        from image_workflow_emulator.drift.recorded_conduct import conduct
+        from image_workflow_emulator.drift.recorded_conduct import judge_conduct
 
-        return output.conclude(conduct(files))
+        return output.conclude(judge_conduct(files))
     return output.conclude(conduct_report(control.call("GET", "conduct")))

@@ -1,6 +1,7 @@
 """`exec`: a command with an emulator of its own, and a report."""
 
 import contextlib
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
@@ -90,6 +91,7 @@ def command(
     if not words:
         raise click.UsageError("expected -- and a command after the options")
     with importing():
+        from image_workflow_emulator.cli.background_writer import written_in_background
         from image_workflow_emulator.cli.execution import Execution, execute
 
     execution = Execution(
@@ -103,11 +105,15 @@ def command(
         is_json=output.is_json,
     )
     report, is_overruled = execute(execution, given.settings, environment)
-    output.write_files(report)
-    if output.is_json:
-        output.print_json(report, MAX_PRINTED_BYTES)
-    elif is_overruled or not is_quiet:
-        # The status is that of the command, also if nobody reads the report.
-        with contextlib.suppress(OSError):
-            print_text(report, to_stderr=True)
+    # The status is that of the command, also if nobody reads the report.
+    with (
+        written_in_background(sys.stderr) as stream,
+        contextlib.redirect_stderr(stream),
+    ):
+        output.write_files(report)
+        if output.is_json:
+            output.print_json(report, MAX_PRINTED_BYTES)
+        elif is_overruled or not is_quiet:
+            with contextlib.suppress(OSError):
+                print_text(report, to_stderr=True)
     return report.status

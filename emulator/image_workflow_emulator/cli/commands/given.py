@@ -16,7 +16,7 @@ from image_workflow_emulator.client.local_files import read_file
 from image_workflow_emulator.console.options import form
 from image_workflow_emulator.console.tables import cells, show
 from image_workflow_emulator.console.values import FILE
-from image_workflow_emulator.documents.document import MAX_BYTES
+from image_workflow_emulator.documents.limits import MAX_BYTES
 
 _COLUMNS: Final = ("object", "id", "name", "status")
 
