@@ -408,10 +408,10 @@ def _decision(entry: Mapping[str, Any]) -> str:
 
 
 def _steps(text: str) -> str:
-    """Write a text on one line, or as a numbered list if it has many steps."""
+    """Write each paragraph of a text on one line, or as a numbered list if it has many steps."""
     head, colon, steps = _line(text).partition(": ")
     if steps.count("; ") < _STEPS:
-        return _line(text)
+        return "\n\n".join(_line(paragraph) for paragraph in text.splitlines())
     return "\n".join(
         [
             head + colon.rstrip(),

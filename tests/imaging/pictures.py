@@ -1,12 +1,16 @@
-"""Pictures that the tests make: encoded sources and simple scenes."""
+"""Pictures that the tests of this folder make, and what is measured in pictures."""
 
 from PIL import Image, ImageChops, ImageDraw, ImageStat
 
 from image_workflow_emulator.domain.recipes import PictureFormat, UpscaleRecipe
+from image_workflow_emulator.imaging.colors import Color
 from image_workflow_emulator.imaging.render import render
 from tests.support.pictures import decode, encode
 
-RED, GREEN, BLUE, WHITE = (200, 40, 40), (40, 160, 60), (30, 60, 200), (250, 250, 250)
+RED = (200, 40, 40)
+GREEN = (40, 160, 60)
+BLUE = (30, 60, 200)
+WHITE = (250, 250, 250)
 
 
 def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
@@ -31,37 +35,46 @@ def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
 
 def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
     """The colours near the corners: upper left, upper right, lower left, lower right."""
-    x, y = image.width // 8, image.height // 8
+    opaque = image.convert("RGB")
+    x = image.width // 8
+    y = image.height // 8
     return [
-        pixel(image.convert("RGB"), a, b)
-        for a, b in ((x, y), (-1 - x, y), (x, -1 - y), (-1 - x, -1 - y))
+        pixel(opaque, x, y),
+        pixel(opaque, -1 - x, y),
+        pixel(opaque, x, -1 - y),
+        pixel(opaque, -1 - x, -1 - y),
     ]
 
 
 def is_near(
-    expected: tuple[int, ...], found: tuple[int, ...], tolerance: int = 6
+    expected: tuple[int, ...], actual: tuple[int, ...], tolerance: int = 6
 ) -> bool:
     """Whether no channel differs by more than `tolerance` levels."""
-    return len(expected) == len(found) and all(
-        abs(a - b) <= tolerance for a, b in zip(expected, found, strict=True)
-    )
+    pairs = zip(expected, actual, strict=True)
+    return all(abs(first - second) <= tolerance for first, second in pairs)
 
 
-def mask_of(image: Image.Image, color: tuple[int, ...], tolerance: int) -> Image.Image:
+def are_near(
+    expected: list[tuple[int, ...]], actual: list[tuple[int, ...]], tolerance: int = 6
+) -> bool:
+    pairs = zip(expected, actual, strict=True)
+    return all(is_near(first, second, tolerance) for first, second in pairs)
+
+
+def mask_of(image: Image.Image, color: Color, tolerance: int) -> Image.Image:
     """White where the image is of a colour, within `tolerance` levels a channel."""
-    parts = ImageChops.difference(
-        image.convert("RGB"), Image.new("RGB", image.size, color)
-    ).split()
-    worst = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
-    return worst.point([255 if level <= tolerance else 0 for level in range(256)])
+    plain = Image.new("RGB", image.size, color)
+    red, green, blue = ImageChops.difference(image.convert("RGB"), plain).split()
+    largest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    return largest.point([255 * (level <= tolerance) for level in range(256)])
 
 
-def count_of(image: Image.Image, color: tuple[int, ...], tolerance: int = 40) -> int:
+def count_of(image: Image.Image, color: Color, tolerance: int = 40) -> int:
     return mask_of(image, color, tolerance).histogram()[255]
 
 
 def box_of(
-    image: Image.Image, color: tuple[int, int, int], tolerance: int = 6
+    image: Image.Image, color: Color, tolerance: int = 6
 ) -> tuple[int, int, int, int]:
     box = mask_of(image, color, tolerance).getbbox()
     assert box is not None, f"nothing is of colour {color}"
@@ -69,25 +82,18 @@ def box_of(
 
 
 def difference(first: Image.Image, second: Image.Image) -> float:
-    return (
-        sum(
-            ImageStat.Stat(
-                ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
-            ).mean
-        )
-        / 3
-    )
+    """The mean difference of two pictures, in levels."""
+    levels = ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
+    return sum(ImageStat.Stat(levels).mean) / 3
 
 
-def product(
-    color: tuple[int, int, int] = BLUE,
-    backdrop: tuple[int, int, int] = WHITE,
-    edge: int = 240,
-) -> Image.Image:
-    image = Image.new("RGB", (edge, edge), backdrop)
-    ImageDraw.Draw(image).rounded_rectangle(
-        (edge // 4, edge // 4, edge * 3 // 4, edge * 3 // 4), edge // 16, fill=color
-    )
+def product(color: Color = BLUE, ground: Color = WHITE, edge: int = 240) -> Image.Image:
+    """A thing of one colour before a plain ground."""
+    image = Image.new("RGB", (edge, edge), ground)
+    near = edge // 4
+    far = edge * 3 // 4
+    draw = ImageDraw.Draw(image)
+    draw.rounded_rectangle((near, near, far, far), edge // 16, fill=color)
     return image
 
 

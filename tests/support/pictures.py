@@ -22,15 +22,15 @@ def picture(
     colour: str = "#c04020",
     mode: str = "RGB",
 ) -> bytes:
+    """Return a picture of one colour."""
     return encode(Image.new(mode, size, colour), content_type)
 
 
 @cache
 def noise(edge: int = 320) -> bytes:
-    size = (edge, edge)
-    return encode(
-        Image.frombytes("RGB", size, Random(0).randbytes(3 * edge * edge)), "image/png"
-    )
+    """Return a PNG that cannot be compressed."""
+    pixels = Random(0).randbytes(3 * edge * edge)
+    return encode(Image.frombytes("RGB", (edge, edge), pixels), "image/png")
 
 
 @cache
@@ -39,16 +39,19 @@ def photo(
     size: tuple[int, int] = (640, 480),
     subject: str = "#c8283c",
 ) -> bytes:
-    """Return a picture as a photographer would upload it: a subject of some colour that stands out from a ground."""
+    """Return a picture as a photographer would upload it.
+
+    A subject of some colour stands out from a ground.
+    """
     image = Image.new("RGB", size, "#ecece8")
     width, height = size
-    ImageDraw.Draw(image).ellipse(
-        (width // 4, height // 6, width * 3 // 4, height * 5 // 6), fill=subject
-    )
+    outline = (width // 4, height // 6, width * 3 // 4, height * 5 // 6)
+    ImageDraw.Draw(image).ellipse(outline, fill=subject)
     return encode(image, content_type, quality=90)
 
 
 def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:
+    """Return the file of an image."""
     buffer = io.BytesIO()
     image.save(buffer, CONTENT_TYPES[content_type].upper(), **options)
     return buffer.getvalue()
@@ -56,34 +59,38 @@ def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:
 
 @cache
 def slow_jpeg(edge: int) -> bytes:
-    """Return a small file that takes long to decode: its one scan comes as often as is allowed."""
-    source = encode(Image.new("L", (edge, edge), 90), "image/jpeg", progressive=True)
+    """Return a small file that takes long to decode.
+
+    Its one scan comes as often as is allowed.
+    """
+    image = Image.new("L", (edge, edge), 90)
+    source = encode(image, "image/jpeg", progressive=True)
     last = source.rindex(b"\xff\xda")
-    return (
-        source[:last]
-        + source[last:-2] * (100 - source.count(b"\xff\xda"))
-        + source[-2:]
-    )
+    repetitions = 100 - source.count(b"\xff\xda")
+    return source[:last] + source[last:-2] * repetitions + source[-2:]
 
 
 def decode(data: bytes) -> Image.Image:
+    """Return the image in a file."""
     image = Image.open(io.BytesIO(data))
     image.load()
     return image
 
 
 def png_chunk(kind: bytes, body: bytes) -> bytes:
-    return (
-        struct.pack(">I", len(body))
-        + kind
-        + body
-        + struct.pack(">I", zlib.crc32(kind + body))
-    )
+    """Return a chunk of a PNG, with its length and checksum."""
+    length = struct.pack(">I", len(body))
+    checksum = struct.pack(">I", zlib.crc32(kind + body))
+    return length + kind + body + checksum
 
 
-def png_of(width: int, height: int, *chunks: bytes, depth: int = 8) -> bytes:
-    """Return a PNG that announces a grey picture of any size, and has some chunks."""
-    header = png_chunk(
-        b"IHDR", struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0)
-    )
-    return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + png_chunk(b"IEND", b"")
+def png_of(
+    width: int, height: int, *chunks: bytes, depth: int = 8, color_type: int = 0
+) -> bytes:
+    """Return a PNG that announces a picture of any size and has some chunks.
+
+    It is grey unless `color_type`, as PNG counts them, says otherwise.
+    """
+    header = struct.pack(">IIBBBBB", width, height, depth, color_type, 0, 0, 0)
+    start = b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header)
+    return start + b"".join(chunks) + png_chunk(b"IEND", b"")

@@ -6,14 +6,11 @@ from msgspec import Struct
 from PIL import Image, ImageDraw
 
 from image_workflow_emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe
+from image_workflow_emulator.imaging.colors import INK, WHITE, Color, mix
 from image_workflow_emulator.imaging.drawing import (
-    INK,
-    WHITE,
     Box,
     Canvas,
-    Color,
     disc,
-    mix,
     rounded_mask,
     stretched,
 )

@@ -1,18 +1,17 @@
-"""Encoded pictures: which reader serves which format, what is known before a picture is decoded, and how files are
-written.
+"""Encoded pictures: which reader serves which format, what a header says, and how files
+are written.
 
-Formats are opened by their own readers: `Image.open` compares every picture with a limit of the process, and warns.
-Files are written fast rather than small, and without metadata. Pillow compresses by libraries of its own, so the bytes
-depend on its build, and not on the interpreter's zlib.
+Formats are opened by their own readers: `Image.open` compares every picture with a
+limit of the process, and warns. Files are written fast rather than small, and without
+metadata. Pillow compresses by libraries of its own, so the bytes depend on its build,
+and not on the interpreter's zlib.
 """
 
 import contextlib
-import hashlib
 import io
 import re
-import struct
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from PIL import (
     GifImagePlugin,
@@ -24,155 +23,190 @@ from PIL import (
 )
 
 from image_workflow_emulator.domain.recipes import PictureFormat
-from image_workflow_emulator.imaging.drawing import opaque
-
-try:
-    from pillow_avif import AvifImagePlugin
-except ImportError:  # no wheel for this platform: Pillow's own reader serves
-    from PIL import AvifImagePlugin
+from image_workflow_emulator.imaging.avif import (
+    MAX_AVIF_EDGE,
+    MAX_AVIF_PIXELS,
+    announced_size,
+    open_avif,
+)
+from image_workflow_emulator.imaging.bits import BitReader
+from image_workflow_emulator.imaging.colors import opaque
+from image_workflow_emulator.imaging.png import open_png, png_size
 
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
+Reader = Callable[[bytes], ImageFile.ImageFile]
 
 MAX_EDGE = 65_500
 """Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
 
-MAX_AVIF_EDGE = 32_768
-"""Pixels; the limit of AVIF's decoder (D57)."""
-_AVIF_HEAD_BYTES = 1 << 16
-
-MAX_REMEMBERED = 6
-"""Pictures that are kept of each kind; each takes some 4 MB at most."""
-
-_WEBP_SIZE_MASK = 0x3FFF
-
-PngImagePlugin.MAX_TEXT_CHUNK = (
-    1 << 24
-)  # a colour profile or XMP of some MB is sound; all together have a limit too
-AvifImagePlugin.DEFAULT_MAX_THREADS = (
-    2  # one for each of the machine's cores would take address space of its own
+PngImagePlugin.MAX_TEXT_CHUNK = 1 << 24  # a colour profile of some MB is sound
+Image.MAX_IMAGE_PIXELS = (
+    None  # uploads have limits of their own; GIF's reader would warn
 )
-Image.MAX_IMAGE_PIXELS = None  # what is opened here has limits of its own, and GIF's reader would warn nevertheless
 
 
-FORMATS: Mapping[
-    SourceFormat, tuple[re.Pattern[bytes], Callable[[io.BytesIO], ImageFile.ImageFile]]
-] = {
-    "jpeg": (re.compile(rb"\xff\xd8\xff"), JpegImagePlugin.JpegImageFile),
-    "png": (re.compile(rb"\x89PNG\r\n\x1a\n"), PngImagePlugin.PngImageFile),
-    "gif": (re.compile(rb"GIF8[79]a"), GifImagePlugin.GifImageFile),
-    "webp": (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), WebPImagePlugin.WebPImageFile),
-    "avif": (
-        re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL),
-        AvifImagePlugin.AvifImageFile,
-    ),
+class Header(NamedTuple):
+    """What the header of a file announces; the size is in pixels."""
+
+    format: SourceFormat
+    width: int
+    height: int
+
+
+def _open_jpeg(data: bytes) -> ImageFile.ImageFile:
+    return JpegImagePlugin.JpegImageFile(io.BytesIO(data))
+
+
+def _open_gif(data: bytes) -> ImageFile.ImageFile:
+    return GifImagePlugin.GifImageFile(io.BytesIO(data))
+
+
+def _open_webp(data: bytes) -> ImageFile.ImageFile:
+    return WebPImagePlugin.WebPImageFile(io.BytesIO(data))
+
+
+READERS: Mapping[SourceFormat, Reader] = {
+    "jpeg": _open_jpeg,
+    "png": open_png,
+    "gif": _open_gif,
+    "webp": _open_webp,
+    "avif": open_avif,
 }
-"""How the files of each format begin, and what opens them."""
+
+_SIGNATURES: Mapping[SourceFormat, re.Pattern[bytes]] = {
+    "jpeg": re.compile(rb"\xff\xd8\xff"),
+    "png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "gif": re.compile(rb"GIF8[79]a"),
+    "webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    "avif": re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL),
+}
+"""How the files of each format begin."""
+
+_OTHER_SIGNATURES: Mapping[str, re.Pattern[bytes]] = {
+    "HEIC": re.compile(rb".{4}ftyp.{0,56}(hei[cmsx]|hev[cmsx])", re.DOTALL),
+    "a multipart form": re.compile(rb"--[^\r\n]{1,200}\r?\nContent-", re.IGNORECASE),
+}
+"""How the files begin that are sent by mistake."""
 
 _OPTIONS: Mapping[PictureFormat, Mapping[str, Any]] = {
-    "png": {
-        "compress_level": 1,
-        "compress_type": 3,
-    },  # runs alone: faster, and smaller for what is drawn
+    # Runs alone (3): faster, and smaller for drawings.
+    "png": {"compress_level": 1, "compress_type": 3},
     "jpeg": {"quality": 90},
     "webp": {"quality": 85, "alpha_quality": 90, "method": 0},
 }
 
 
 def sniff(data: bytes) -> SourceFormat | None:
-    """The image format that the first bytes indicate, if it is one of the accepted five."""
-    return next(
-        (source for source, (signature, _) in FORMATS.items() if signature.match(data)),
-        None,
-    )
+    """The image format that the first bytes indicate, if it is one of the accepted
+    five.
+    """
+    for source, signature in _SIGNATURES.items():
+        if signature.match(data):
+            return source
+    return None
 
 
-def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
-    """The picture with its header read and its pixels still to decode. Decoders raise nearly any exception."""
-    _, reader = FORMATS[source]
-    return reader(io.BytesIO(data))
+def name_of_content(data: bytes) -> str | None:
+    """What the first bytes are, in words: an accepted format, or a frequent mistake."""
+    source = sniff(data)
+    if source is not None:
+        return source.upper()
+    for name, signature in _OTHER_SIGNATURES.items():
+        if signature.match(data):
+            return name
+    return None
 
 
 def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
-    """Width and height in pixels, from the header alone. Raises nearly any exception for a broken one."""
+    """Width and height in pixels, from the header alone.
+
+    Raises nearly any exception for a broken one.
+    """
+    if source == "png":
+        return png_size(data)
     if source == "webp":  # its reader takes the memory of the whole picture at once
         return _webp_size(data)
-    if (
-        source == "avif"
-    ):  # its decoder does not say of which size a picture is that it refuses
-        announced = re.finditer(rb"ispe\0{4}(.{8})", data[:_AVIF_HEAD_BYTES], re.DOTALL)
-        sizes = [struct.unpack(">II", match[1]) for match in announced]
-        if sizes and max(max(sizes)) > MAX_AVIF_EDGE:
-            return max(sizes)
-    with open_as(data, source) as opened:
+    if source == "avif":
+        size = announced_size(data)
+        if size is not None and _is_beyond_avif(*size):
+            return size  # the decoder refuses it, and does not say why
+    with READERS[source](data) as opened:
         return opened.size
 
 
-def _webp_size(data: bytes) -> tuple[int, int]:
-    def number(start: int, size_bytes: int) -> int:
-        return int.from_bytes(data[start : start + size_bytes], "little")
+def _is_beyond_avif(width: int, height: int) -> bool:
+    return max(width, height) > MAX_AVIF_EDGE or width * height > MAX_AVIF_PIXELS
 
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    """Raises ValueError if the header is cut off."""
     kind = data[12:16]
     if kind == b"VP8X":
-        return number(24, 3) + 1, number(27, 3) + 1
+        width = int.from_bytes(data[24:27], "little")
+        height = int.from_bytes(data[27:30], "little")
+        return width + 1, height + 1
     if kind == b"VP8L":
-        return (number(21, 4) & _WEBP_SIZE_MASK) + 1, (
-            number(21, 4) >> 14 & _WEBP_SIZE_MASK
-        ) + 1
-    return number(26, 2) & _WEBP_SIZE_MASK, number(28, 2) & _WEBP_SIZE_MASK
+        reader = BitReader(data[24:20:-1])  # 28 bits from the end: height, then width
+        reader.read(4)
+        height = reader.read(14)
+        width = reader.read(14)
+        return width + 1, height + 1
+    reader = BitReader(data[29:25:-1])
+    reader.read(2)
+    height = reader.read(14)
+    reader.read(2)
+    width = reader.read(14)
+    return width, height
 
 
-def header_of(data: bytes) -> tuple[SourceFormat, int, int] | None:
-    """The format, width and height in pixels that the header of a file announces; None if it cannot be read."""
+def header_of(data: bytes) -> Header | None:
+    """What the header of a file announces; None if it cannot be read."""
     source = sniff(data)
+    if source is None:
+        return None
     try:
-        return (source, *size_of(data, source)) if source else None
+        width, height = size_of(data, source)
     except Exception:  # decoders raise nearly anything on hostile bytes
         return None
-
-
-def remembered(prepare: Callable[..., Image.Image]) -> Callable[..., Image.Image]:
-    """Keep what was made of the last few pictures, by their digests: the slots of a Generation have the same inputs."""
-    kept: dict[tuple[object, ...], Image.Image] = {}
-
-    def prepared(data: bytes, *options: object) -> Image.Image:
-        key = hashlib.blake2b(data).digest(), options
-        kept[key] = result = kept.pop(key, None) or prepare(data, *options)
-        if len(kept) > MAX_REMEMBERED:
-            kept.pop(next(iter(kept)))
-        return result
-
-    return prepared
+    return Header(source, width, height)
 
 
 def load(data: bytes, enough: int | None = None) -> Image.Image:
     """A stored picture in RGB or RGBA.
 
-    With `enough`, a picture whose longest edge is twice as many pixels or more is reduced, quickly, to no less.
-    A state file may bring bytes that no decoder takes: then a grey pixel stands where the picture would.
+    With `enough`, a picture whose longest edge is twice as many pixels or more is
+    reduced, quickly, to no less. A state file may bring bytes that no decoder takes: a
+    grey pixel stands for these.
     """
     header = header_of(data)
-    with contextlib.suppress(Exception):  # likewise
-        if header and max(header[1:]) <= MAX_EDGE:
-            return _decoded(open_as(data, header[0]), enough)
+    if header is not None and max(header.width, header.height) <= MAX_EDGE:
+        with contextlib.suppress(Exception):  # likewise
+            return _decoded(READERS[header.format](data), enough)
     return Image.new("RGB", (1, 1), "#808080")
 
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:
     if enough is not None:
-        width, height = (
-            max(enough * edge // max(image.size), 1) for edge in image.size
-        )
+        longest = max(image.size)
+        width = max(1, enough * image.width // longest)
+        height = max(1, enough * image.height // longest)
         image.draft("RGB", (width, height))
         factor = max(image.size) // enough
-        image = image.reduce(factor) if factor > 1 else image
+        if factor > 1:
+            image = image.reduce(factor)
     mode = "RGBA" if image.has_transparency_data else "RGB"
     image.load()
-    return image if image.mode == mode else image.convert(mode)
+    if image.mode == mode:
+        return image
+    return image.convert(mode)
 
 
 def encode(image: Image.Image, target: PictureFormat) -> bytes:
-    """The file of an image in L, RGB or RGBA. JPEG has no transparency: flattened on white."""
-    if target == "jpeg" and image.mode == "RGBA":
+    """The file of an image in L, RGB or RGBA.
+
+    JPEG has no transparency: flattened on white.
+    """
+    if target == "jpeg":
         image = opaque(image)
     image.info = {}  # Pillow would write a part of the metadata that it read
     buffer = io.BytesIO()

@@ -2,16 +2,10 @@
 
 from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 
-from image_workflow_emulator.imaging.codecs import load, remembered
-from image_workflow_emulator.imaging.drawing import (
-    BLACK,
-    SHADOW,
-    WHITE,
-    Color,
-    mix,
-    opaque,
-    trimmed,
-)
+from image_workflow_emulator.imaging.codecs import load
+from image_workflow_emulator.imaging.colors import BLACK, WHITE, Color, mix, opaque
+from image_workflow_emulator.imaging.drawing import SHADOW, trimmed
+from image_workflow_emulator.imaging.memo import remembered
 
 SUBJECT_EDGE, HELD_EDGE = (
     960,

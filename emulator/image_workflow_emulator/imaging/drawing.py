@@ -4,66 +4,28 @@ these.
 Must not know any recipe, nor what a picture shows.
 """
 
-import hashlib
-from collections.abc import Iterable, Sequence
-from colorsys import hsv_to_rgb
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from PIL import Image, ImageColor, ImageDraw, ImageFilter, ImageOps
+from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
-Color = tuple[int, int, int]
+from image_workflow_emulator.imaging.colors import (
+    BLACK,
+    WHITE,
+    Color,
+    color_of_hue,
+    opaque,
+)
+
 Edge = Literal["left", "top"]
-
-WHITE: Color = (255, 255, 255)
-BLACK: Color = (0, 0, 0)
-INK: Color = (30, 32, 38)
 
 SHADOW = "shadow"
 """The name in a picture's `info` that says it has a shadow of its own."""
 
 _HORIZON = 0.62  # of the height
 _SMOOTHING = 2  # masks are drawn this much larger, then reduced, for soft edges
-
-
-def chance(*words: object) -> float:
-    """A pseudo-random number from 0 to 1; the same words give the same number."""
-    return (
-        hashlib.sha256(
-            "\x1f".join(map(str, words)).encode("utf-8", "surrogatepass")
-        ).digest()[0]
-        / 255
-    )
-
-
-def color_of(text: str) -> Color:
-    """The colour of a name, in lower case as CSS has it, or of six hex digits, with or without a #."""
-    red, green, blue, *_ = ImageColor.getrgb(
-        text if text in ImageColor.colormap else f"#{text.removeprefix('#')}"
-    )
-    return red, green, blue
-
-
-def named_color(words: Iterable[str]) -> Color | None:
-    """The colour of the first of these words, in lower case, that is the name of one."""
-    return next((color_of(word) for word in words if word in ImageColor.colormap), None)
-
-
-def color_of_hue(hue: float, saturation: float, value: float) -> Color:
-    """A colour by hue, saturation and value, each from 0 to 1."""
-    red, green, blue = (
-        round(level * 255) for level in hsv_to_rgb(hue % 1, saturation, value)
-    )
-    return red, green, blue
-
-
-def mix(first: Color, second: Color, share: float) -> Color:
-    """`first` with this share of `second`."""
-    red, green, blue = (
-        round(a + (b - a) * share) for a, b in zip(first, second, strict=True)
-    )
-    return red, green, blue
 
 
 def gradient_column(
@@ -124,15 +86,6 @@ def _shadow() -> Image.Image:
     mask = Image.new("L", (96, 96))
     ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=90)
     return mask.filter(ImageFilter.GaussianBlur(6))
-
-
-def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
-    """A picture in RGB or RGBA in RGB, on a colour where it is transparent."""
-    if image.mode != "RGBA":
-        return image
-    ground = Image.new("RGB", image.size, ground_color)
-    ground.paste(image, mask=image)
-    return ground
 
 
 def trimmed(image: Image.Image) -> Image.Image:

@@ -8,15 +8,9 @@ from PIL import Image
 from image_workflow_emulator.domain.recipes import EditRecipe
 from image_workflow_emulator.imaging.captions import Plaque, facts_of, with_plaque
 from image_workflow_emulator.imaging.codecs import load
+from image_workflow_emulator.imaging.colors import chance, named_color, opaque
 from image_workflow_emulator.imaging.cutouts import SUBJECT_EDGE, subject_in
-from image_workflow_emulator.imaging.drawing import (
-    Box,
-    Canvas,
-    backdrop,
-    chance,
-    named_color,
-    opaque,
-)
+from image_workflow_emulator.imaging.drawing import Box, Canvas, backdrop
 
 _SEVERAL_EDGE = (
     480  # pixels of each of several inputs; more makes no visible difference

@@ -11,12 +11,11 @@ from PIL import Image, ImageDraw, ImageOps
 from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
 from image_workflow_emulator.imaging.captions import Plaque, with_plaque
 from image_workflow_emulator.imaging.codecs import load
+from image_workflow_emulator.imaging.colors import chance, color_of_hue
 from image_workflow_emulator.imaging.drawing import (
     Box,
     Canvas,
     backdrop,
-    chance,
-    color_of_hue,
     gradient_column,
 )
 from image_workflow_emulator.imaging.looks import filtered, named_look

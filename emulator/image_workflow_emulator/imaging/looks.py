@@ -6,7 +6,7 @@ Owns which word of a name selects which look; a style without one of them has th
 from msgspec import Struct
 from PIL import Image
 
-from image_workflow_emulator.imaging.drawing import WHITE, Color, mix
+from image_workflow_emulator.imaging.colors import WHITE, Color, mix
 
 
 class Look(Struct, frozen=True):

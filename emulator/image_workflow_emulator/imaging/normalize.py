@@ -1,48 +1,68 @@
-"""From the bytes of an upload to the picture an Asset stores.
+"""From the bytes of an upload to the picture that an Asset stores.
 
-Owns normalization (D17, D18) and the limits that are told from a header (D57). For any bytes, the outcome is a
-NormalizedImage or an UnusableImage. Limits of time and memory are those of the process.
+Owns normalization (D17, D18) and the limits that are told from a header (D57). For any
+bytes, the outcome is a NormalizedImage or an UnusableImage. Limits of time and memory
+are those of the process.
 """
 
 import contextlib
 import io
+import re
 from collections.abc import Mapping
 
 from msgspec import Struct
-from PIL import Image, ImageCms, ImageOps
+from PIL import ExifTags, Image, ImageChops, ImageCms
 
 from image_workflow_emulator.domain.orders import MAX_UPLOAD_PIXELS, MEGAPIXEL
 from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.imaging.avif import MAX_AVIF_EDGE, clean_aperture
 from image_workflow_emulator.imaging.codecs import (
-    FORMATS,
-    MAX_AVIF_EDGE,
     MAX_EDGE,
+    READERS,
     SourceFormat,
     encode,
-    open_as,
+    name_of_content,
     size_of,
     sniff,
 )
+from image_workflow_emulator.imaging.png import alpha_of_deep_key
 from image_workflow_emulator.imaging.scene import Scene, examine_scene
 
 CONTENT_TYPES: Mapping[str, SourceFormat] = {
-    f"image/{source}": source for source in FORMATS
+    f"image/{source}": source for source in READERS
 }
 
-_DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
-"""Formats whose decoders take more memory for each pixel, and what share of the usual number of pixels they
-may have.
+_PIXEL_SHARES: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
+"""The share of the usual number of pixels, where the decoder takes more memory for
+each.
 """
 MAX_SCANS = 12
-"""Limit of the scans of a progressive JPEG at the pixel limit; smaller ones may have more. Encoders make about 10."""
+"""Scans of a progressive JPEG at the pixel limit; encoders make about 10.
+
+Smaller ones may have more.
+"""
 MAX_FILL_BYTES = 2 << 20
-"""Limit of the fill bytes of a JPEG, whose decoder reads them more than once."""
+"""Fill bytes of a JPEG, whose decoder reads them more than once."""
 
 _START_OF_SCAN = b"\xff\xda"
+_MAX_REASON_CHARACTERS = 120
+_TURNS: Mapping[int, Image.Transpose] = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""By EXIF orientation, what makes a picture upright."""
 
 
 class UnusableImage(Exception):
-    """Bytes that cannot become an Asset. The text is a sentence: what was found and what was expected."""
+    """Bytes that cannot become an Asset.
+
+    The text is a sentence: what was found and what was expected.
+    """
 
 
 class NormalizedImage(Struct, frozen=True):
@@ -60,85 +80,133 @@ def normalize(
     content_type: str,
     stored_as: PictureFormat | None = None,
 ) -> NormalizedImage:
-    """Return the normalized picture of an upload declared as `content_type` (D17, D18). Raises UnusableImage."""
-    declared = CONTENT_TYPES.get(content_type)
-    if declared is None:
-        raise UnusableImage(
-            f"The content type is {content_type}; expected one of {', '.join(CONTENT_TYPES)}."
-        )
-    found = sniff(data)
-    if found != declared:
-        what = (
-            f"The bytes are {found.upper()}"
-            if found
-            else "The bytes are no image of a known format"
-        )
-        raise UnusableImage(
-            f"{what}; expected {declared.upper()}, as declared by {content_type}."
-        )
+    """Return the normalized picture of an upload declared as `content_type` (D17, D18).
+
+    Raises UnusableImage.
+    """
+    source = _checked_format(data, content_type)
     try:
-        _check_size(size_of(data, declared), declared)
-        return _normalized(data, declared, stored_as)
+        _check_size(size_of(data, source), source)
+        image = _upright_srgb(data, source)
+        target = stored_as or _target_format(source, image)
+        file = encode(image, target)
+        scene = examine_scene(image)
     except UnusableImage:
         raise
-    except Exception as error:  # decoders raise nearly anything on hostile bytes, in words of their own
+    except Exception as error:  # decoders raise nearly anything on hostile bytes
         raise UnusableImage(
-            f"The bytes do not decode as {declared.upper()}; the file is damaged or cut off."
+            f"The bytes do not decode as {source.upper()}; "
+            f"the file is damaged or cut off ({_reason(error)})."
         ) from error
+    return NormalizedImage(target, image.width, image.height, file, scene)
+
+
+def _checked_format(data: bytes, content_type: str) -> SourceFormat:
+    """The format that is declared and that the bytes have. Raises UnusableImage."""
+    declared = CONTENT_TYPES.get(content_type)
+    if declared is None:
+        expected = ", ".join(CONTENT_TYPES)
+        raise UnusableImage(
+            f"The content type is {content_type}; expected one of {expected}."
+        )
+    if sniff(data) != declared:
+        content = name_of_content(data) or "no image of a known format"
+        raise UnusableImage(
+            f"The bytes are {content}; "
+            f"expected {declared.upper()}, as declared by {content_type}."
+        )
+    return declared
+
+
+def _reason(error: Exception) -> str:
+    """The decoder's own words, in one line and without addresses of memory."""
+    words = re.sub(r" (object )?at 0x[0-9A-Fa-f]+", "", " ".join(str(error).split()))
+    if not words:
+        return type(error).__name__
+    if len(words) > _MAX_REASON_CHARACTERS:
+        return words[:_MAX_REASON_CHARACTERS] + "..."
+    return words.rstrip(".")
+
+
+# Limits -------------------------------------------------------------------------------
 
 
 def _check_size(size: tuple[int, int], source: SourceFormat) -> None:
     width, height = size
-    limit, edge = (
-        MAX_UPLOAD_PIXELS * _DEMANDING.get(source, 1),
-        MAX_AVIF_EDGE if source == "avif" else MAX_EDGE,
-    )
-    what = f"The image has {width} x {height} pixels"
-    if max(width, height) > edge:
-        raise UnusableImage(
-            f"{what}; expected at most {edge} an edge in {source.upper()}."
-        )
-    if width * height > limit:
-        raise UnusableImage(
-            f"{what}; expected at most {limit / MEGAPIXEL:g} megapixels in {source.upper()}."
-        )
-
-
-def _normalized(
-    data: bytes, source: SourceFormat, stored_as: PictureFormat | None
-) -> NormalizedImage:
-    image: Image.Image = open_as(data, source)
-    if source == "jpeg":
-        _check_jpeg(data, image)
-    profile = image.info.get("icc_profile")
-    image.load()
-    with contextlib.suppress(Exception):  # broken metadata raises several of them
-        ImageOps.exif_transpose(image, in_place=True)
-    image = _to_eight_bits(
-        image
-    )  # and no longer what the decoder holds, which is more than the picture
-    image = _to_srgb(image, profile)
-    target = stored_as or _target_format(source, image)
-    return NormalizedImage(
-        target, image.width, image.height, encode(image, target), examine_scene(image)
+    edge_limit = MAX_AVIF_EDGE if source == "avif" else MAX_EDGE
+    pixel_limit = MAX_UPLOAD_PIXELS * _PIXEL_SHARES.get(source, 1)
+    if max(size) > edge_limit:
+        expected = f"at most {edge_limit} an edge"
+    elif width * height > pixel_limit:
+        expected = f"at most {pixel_limit / MEGAPIXEL:g} megapixels"
+    else:
+        return
+    raise UnusableImage(
+        f"The image has {width} x {height} pixels; "
+        f"expected {expected} in {source.upper()}."
     )
 
 
 def _check_jpeg(data: bytes, opened: Image.Image) -> None:
     """Refuse a file that its decoder goes over again and again. Raises UnusableImage."""
-    scans = data.count(_START_OF_SCAN) if "progressive" in opened.info else 1
-    if opened.width * opened.height * scans > MAX_UPLOAD_PIXELS * MAX_SCANS:
+    scan_count = 1
+    if "progressive" in opened.info:
+        scan_count = data.count(_START_OF_SCAN)
+    if opened.width * opened.height * scan_count > MAX_UPLOAD_PIXELS * MAX_SCANS:
         raise UnusableImage(
-            f"The image has {scans} scans; expected about ten, as encoders make."
+            f"The image has {scan_count} scans; expected about ten, as encoders make."
         )
     if 2 * data.count(b"\xff\xff") > MAX_FILL_BYTES:
         raise UnusableImage(
-            f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any."
+            f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; "
+            "expected hardly any."
         )
 
 
+# Pixels -------------------------------------------------------------------------------
+
+
+def _upright_srgb(data: bytes, source: SourceFormat) -> Image.Image:
+    """The first picture of a file, in mode L, RGB or RGBA."""
+    image: Image.Image = READERS[source](data)
+    if source == "jpeg":
+        _check_jpeg(data, image)
+    image.load()
+    profile = image.info.get("icc_profile")
+    turn = _turn_of(image)
+    if source == "avif":
+        aperture = clean_aperture(data)
+        if aperture is not None:
+            image = image.crop(aperture)
+    deep_alpha = None
+    if source == "png":
+        deep_alpha = alpha_of_deep_key(image, data)
+    image = _to_eight_bits(image)  # no longer what the decoder holds, which is more
+    if deep_alpha is not None:
+        image.putalpha(deep_alpha)
+        image = image.convert("RGBA")
+    image = _to_srgb(image, profile)
+    if turn is None:
+        return image
+    return image.transpose(turn)
+
+
+def _turn_of(image: Image.Image) -> Image.Transpose | None:
+    """What makes a picture upright, by EXIF alone; broken EXIF turns nothing.
+
+    Pillow's own function for this obeys XMP and a text of ImageMagick too. AVIF's reader
+    says in EXIF what the container says.
+    """
+    exif = Image.Exif()
+    orientation = 1
+    with contextlib.suppress(Exception):  # broken metadata raises several of them
+        exif.load(image.info.get("exif", b""))
+        orientation = exif.get(ExifTags.Base.Orientation, 1)
+    return _TURNS.get(orientation)
+
+
 def _to_eight_bits(image: Image.Image) -> Image.Image:
-    """The picture in mode L, RGB, RGBA or CMYK; transparency of any kind becomes an alpha channel."""
+    """The picture in mode L, RGB, RGBA or CMYK; transparency becomes an alpha channel."""
     if image.mode.startswith("I"):
         return image.point(lambda level: level / 256).convert("L")
     if image.has_transparency_data:
@@ -149,24 +217,54 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """The picture in sRGB. A profile that is broken, or of another colour space, is ignored."""
+    """The picture in sRGB.
+
+    A profile that is broken, or of another colour space, is ignored.
+    """
     if profile:
-        with contextlib.suppress(Exception):  # so do broken profiles
-            embedded, srgb = io.BytesIO(profile), ImageCms.createProfile("sRGB")
-            if image.mode in ("RGB", "RGBA"):
-                ImageCms.profileToProfile(image, embedded, srgb, inPlace=True)
-            else:
-                image = (
-                    ImageCms.profileToProfile(image, embedded, srgb, outputMode="RGB")
-                    or image
-                )
-    return image.convert("RGB") if image.mode == "CMYK" else image
+        with contextlib.suppress(Exception):  # broken profiles raise several of them
+            image = _converted(image, ImageCms.ImageCmsProfile(io.BytesIO(profile)))
+    if image.mode == "CMYK":
+        return image.convert("RGB")
+    return image
+
+
+def _converted(image: Image.Image, profile: ImageCms.ImageCmsProfile) -> Image.Image:
+    """The picture in sRGB. Raises PyCMSError if the profile is of another colour space."""
+    srgb = ImageCms.createProfile("sRGB")
+    if profile.profile.xcolor_space.strip() == "GRAY":
+        return _converted_grey(image, profile)
+    if image.mode in ("RGB", "RGBA"):
+        ImageCms.profileToProfile(image, profile, srgb, inPlace=True)
+        return image
+    return ImageCms.profileToProfile(image, profile, srgb, outputMode="RGB") or image
+
+
+def _converted_grey(
+    image: Image.Image, profile: ImageCms.ImageCmsProfile
+) -> Image.Image:
+    """A picture that is grey throughout, in sRGB; its transparency stays."""
+    grey = image.getchannel(0)
+    for number in range(1, min(3, len(image.getbands()))):
+        if ImageChops.difference(grey, image.getchannel(number)).getbbox():
+            return image
+    result = ImageCms.profileToProfile(
+        grey, profile, ImageCms.createProfile("sRGB"), outputMode="RGB"
+    )
+    if result is None:
+        return image
+    if image.mode == "RGBA":
+        result.putalpha(image.getchannel("A"))
+    return result
 
 
 def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
+    if source == "gif":
+        return "png"
     if source == "avif":
-        is_transparent = image.mode == "RGBA" and image.getchannel(
-            "A"
-        ).getextrema() != (255, 255)
-        return "png" if is_transparent else "jpeg"
-    return "png" if source == "gif" else source
+        is_opaque = image.mode != "RGBA" or image.getchannel("A").getextrema() == (
+            255,
+            255,
+        )
+        return "jpeg" if is_opaque else "png"
+    return source

@@ -9,15 +9,8 @@ from math import dist
 from msgspec import Struct
 from PIL import Image, ImageDraw
 
-from image_workflow_emulator.imaging.drawing import (
-    BLACK,
-    Box,
-    Canvas,
-    Color,
-    arrange,
-    disc,
-    mix,
-)
+from image_workflow_emulator.imaging.colors import BLACK, Color, mix
+from image_workflow_emulator.imaging.drawing import Box, Canvas, arrange, disc
 
 Point = tuple[float, float]
 

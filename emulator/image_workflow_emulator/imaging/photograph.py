@@ -12,26 +12,24 @@ from PIL import Image, ImageStat
 
 from image_workflow_emulator.domain.recipes import PhotographRecipe
 from image_workflow_emulator.imaging.captions import Chip, Plaque, facts_of, with_plaque
-from image_workflow_emulator.imaging.codecs import load, remembered
+from image_workflow_emulator.imaging.codecs import load
+from image_workflow_emulator.imaging.colors import (
+    Color,
+    chance,
+    color_of,
+    color_of_hue,
+    named_color,
+    opaque,
+)
 from image_workflow_emulator.imaging.cutouts import (
     HELD_EDGE,
     SUBJECT_EDGE,
     cut_out,
     subject_of,
 )
-from image_workflow_emulator.imaging.drawing import (
-    Box,
-    Canvas,
-    Color,
-    backdrop,
-    chance,
-    color_of,
-    color_of_hue,
-    disc,
-    named_color,
-    opaque,
-)
+from image_workflow_emulator.imaging.drawing import Box, Canvas, backdrop, disc
 from image_workflow_emulator.imaging.looks import filtered, look_of, named_look
+from image_workflow_emulator.imaging.memo import remembered
 from image_workflow_emulator.imaging.people import (
     FIGURE_ASPECT,
     draw_figure,

@@ -7,7 +7,7 @@ from PIL import Image
 from image_workflow_emulator.domain import recipes
 from image_workflow_emulator.imaging.captions import label
 from image_workflow_emulator.imaging.codecs import encode, load
-from image_workflow_emulator.imaging.drawing import INK
+from image_workflow_emulator.imaging.colors import INK
 from image_workflow_emulator.imaging.edit import edit
 from image_workflow_emulator.imaging.ingredients import ingredient
 from image_workflow_emulator.imaging.photograph import photograph

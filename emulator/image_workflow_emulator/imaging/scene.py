@@ -12,7 +12,7 @@ from typing import Literal
 
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
-from image_workflow_emulator.imaging.drawing import opaque
+from image_workflow_emulator.imaging.colors import opaque
 
 Scene = Literal["clean", "foreground"]
 

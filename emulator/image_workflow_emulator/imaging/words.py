@@ -14,7 +14,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from image_workflow_emulator.imaging.drawing import Color
+from image_workflow_emulator.imaging.colors import Color
 
 _ELLIPSIS = "…"
 _MAX_TEXT_CHARACTERS = 600  # characters that are used; more never fits a picture

@@ -1,0 +1,348 @@
+"""The container of AVIF: what its decoder leaves to the program that calls it.
+
+The decoder ignores the clean aperture (clap), refuses a picture whose size the
+container does not announce (ispe), and keeps to itself the size of one that is too
+large. Boxes are those of ISO/IEC 14496-12 and 23008-12, the sequence header is that of
+AV1, section 5.5.1. Functions return None or their input for what they cannot read: the
+decoder says why.
+"""
+
+import contextlib
+import io
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from msgspec import Struct
+from PIL import ImageFile
+
+from image_workflow_emulator.imaging.bits import BitReader
+
+try:
+    from pillow_avif import AvifImagePlugin
+except ImportError:  # no wheel for this platform: Pillow's own reader serves
+    from PIL import AvifImagePlugin
+
+AvifImagePlugin.DEFAULT_MAX_THREADS = (
+    2  # one for each core would take address space of its own
+)
+
+MAX_AVIF_EDGE = 32_768
+"""Pixels; the limit of the decoder (D57)."""
+MAX_AVIF_PIXELS = 16_384 * 16_384
+"""Likewise."""
+
+_MAX_BOXES = 1_000
+"""Limit of the boxes in one box, and of the units in a bitstream; pictures have a few
+dozen.
+"""
+_HEAD_BYTES = 8
+_FULL_BOX_BYTES = 4
+"""Version and flags, with which some boxes begin."""
+_SEQUENCE_HEADER = 1
+"""The type of an OBU."""
+
+
+class _Box(NamedTuple):
+    kind: bytes
+    start: int
+    body: int
+    end: int
+
+
+class _Association(NamedTuple):
+    """A property of a picture, by its number from 1; a reader must know an essential
+    one.
+    """
+
+    is_essential: int
+    number: int
+
+
+class _Item(Struct):
+    """A picture of the container."""
+
+    id: int
+    associations: list[_Association]
+
+
+class _Container(Struct):
+    """The boxes that describe the pictures of a file."""
+
+    data: bytes
+    meta: _Box
+    children: Mapping[bytes, _Box]
+    properties: Sequence[_Box]
+    items: Sequence[_Item]
+
+    def property_of(self, item: _Item, kind: bytes) -> _Box | None:
+        for _, number in item.associations:
+            if 0 < number <= len(self.properties):
+                box = self.properties[number - 1]
+                if box.kind == kind:
+                    return box
+        return None
+
+    def primary_item(self) -> _Item:
+        """Raises KeyError or StopIteration if there is none."""
+        box = self.children[b"pitm"]
+        reader = BitReader(self.data, box.body)
+        version = reader.read(32) >> 24
+        identifier = reader.read(16 if version == 0 else 32)
+        return next(item for item in self.items if item.id == identifier)
+
+
+def open_avif(data: bytes) -> ImageFile.ImageFile:
+    """The picture with its header read. Raises nearly any exception for a broken one."""
+    image: ImageFile.ImageFile = AvifImagePlugin.AvifImageFile(
+        io.BytesIO(_with_announced_size(data))
+    )
+    return image
+
+
+def announced_size(data: bytes) -> tuple[int, int] | None:
+    """The size of the largest picture that the container announces, in pixels."""
+    largest = None
+    with contextlib.suppress(Exception):
+        container = _read_container(data)
+        for box in container.properties:
+            if box.kind == b"ispe":
+                size = _size_in(data, box)
+                if largest is None or size[0] * size[1] > largest[0] * largest[1]:
+                    largest = size
+    return largest
+
+
+def _size_in(data: bytes, box: _Box) -> tuple[int, int]:
+    reader = BitReader(data, box.body + _FULL_BOX_BYTES)
+    return reader.read(32), reader.read(32)
+
+
+def clean_aperture(data: bytes) -> tuple[int, int, int, int] | None:
+    """The part of the decoded picture that is meant to be seen: left, top, right and
+    bottom, in pixels.
+
+    It is applied before the picture is turned. One that has fractions of pixels, or is
+    not within the picture, counts for nothing.
+    """
+    with contextlib.suppress(Exception):
+        container = _read_container(data)
+        item = container.primary_item()
+        aperture = container.property_of(item, b"clap")
+        extents = container.property_of(item, b"ispe")
+        if aperture is not None and extents is not None:
+            return _rectangle(_size_in(data, extents), BitReader(data, aperture.body))
+    return None
+
+
+def _rectangle(
+    size: tuple[int, int], reader: BitReader
+) -> tuple[int, int, int, int] | None:
+    width, height, from_center, from_middle = (
+        Fraction(reader.read_signed(32), reader.read_signed(32)) for _ in range(4)
+    )
+    left = from_center + (size[0] - width) / 2
+    top = from_middle + (size[1] - height) / 2
+    edges = (left, top, left + width, top + height)
+    if any(edge.denominator != 1 for edge in edges):
+        return None
+    is_within = left >= 0 and top >= 0 and edges[2] <= size[0] and edges[3] <= size[1]
+    if not is_within or width < 1 or height < 1:
+        return None
+    return int(left), int(top), int(edges[2]), int(edges[3])
+
+
+def _with_announced_size(data: bytes) -> bytes:
+    """The file with the size from the bitstream, if its container announces none for
+    its pictures.
+
+    The box `meta` is written again at the end, so that all places that it names stay
+    right.
+    """
+    try:
+        container = _read_container(data)
+        primary = container.primary_item()
+        if container.property_of(primary, b"ispe") is not None:
+            return data
+        meta = _meta_with_size(container, _size_of_bitstream(container, primary))
+    except Exception:  # a container that cannot be read
+        return data
+    name = container.meta.start + 4
+    return data[:name] + b"free" + data[name + 4 :] + meta
+
+
+def _meta_with_size(container: _Container, size: tuple[int, int]) -> bytes:
+    data = container.data
+    lists = container.children[b"iprp"]
+    properties = _box_named(b"ipco", data, lists.body, lists.end)
+    extents = _boxed(b"ispe", struct.pack(">III", 0, *size))
+    new_lists = _boxed(b"ipco", data[properties.body : properties.end] + extents)
+    new_lists += _associations_with(container, len(container.properties) + 1)
+    pieces = [data[container.meta.body : container.meta.body + _FULL_BOX_BYTES]]
+    for box in container.children.values():
+        if box.kind == b"iprp":
+            pieces.append(_boxed(b"iprp", new_lists))
+        else:
+            pieces.append(data[box.start : box.end])
+    return _boxed(b"meta", b"".join(pieces))
+
+
+def _associations_with(container: _Container, new_number: int) -> bytes:
+    """The box `ipma` with one more property for each picture, which comes first."""
+    entries = [
+        struct.pack(">II", 1 << 24 | 1, len(container.items))
+    ]  # version 1: 32 bits; flag 1: 16 bits
+    for item in container.items:
+        associations = [_Association(0, new_number), *item.associations]
+        entries.append(struct.pack(">IB", item.id, len(associations)))
+        for is_essential, number in associations:
+            entries.append(struct.pack(">H", is_essential << 15 | number))
+    return _boxed(b"ipma", b"".join(entries))
+
+
+def _boxed(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I4s", _HEAD_BYTES + len(body), kind) + body
+
+
+# Reading ------------------------------------------------------------------------------
+
+
+def _boxes(data: bytes, start: int, end: int) -> Iterator[_Box]:
+    for _ in range(_MAX_BOXES):
+        if start + _HEAD_BYTES > end:
+            return
+        length, kind = struct.unpack_from(">I4s", data, start)
+        body = start + _HEAD_BYTES
+        if length == 1:
+            (length,) = struct.unpack_from(">Q", data, body)
+            body += 8
+        if length == 0:
+            length = end - start
+        if start + length > end or body > start + length:
+            return
+        yield _Box(kind, start, body, start + length)
+        start += length
+
+
+def _box_named(kind: bytes, data: bytes, start: int, end: int) -> _Box:
+    """Raises StopIteration if there is none."""
+    return next(box for box in _boxes(data, start, end) if box.kind == kind)
+
+
+def _read_container(data: bytes) -> _Container:
+    """Raises nearly any exception for a broken file."""
+    meta = _box_named(b"meta", data, 0, len(data))
+    inside = _boxes(data, meta.body + _FULL_BOX_BYTES, meta.end)
+    children = {box.kind: box for box in inside}
+    lists = children[b"iprp"]
+    properties = _box_named(b"ipco", data, lists.body, lists.end)
+    associations = _box_named(b"ipma", data, lists.body, lists.end)
+    return _Container(
+        data=data,
+        meta=meta,
+        children=children,
+        properties=list(_boxes(data, properties.body, properties.end)),
+        items=_read_items(data, associations),
+    )
+
+
+def _read_items(data: bytes, associations: _Box) -> list[_Item]:
+    reader = BitReader(data, associations.body)
+    version = reader.read(8)
+    has_long_numbers = reader.read(24) & 1
+    items = []
+    for _ in range(min(reader.read(32), _MAX_BOXES)):
+        item = _Item(reader.read(16 if version == 0 else 32), [])
+        for _ in range(reader.read(8)):
+            is_essential = reader.read(1)
+            number = reader.read(15 if has_long_numbers else 7)
+            item.associations.append(_Association(is_essential, number))
+        items.append(item)
+    return items
+
+
+def _size_of_bitstream(container: _Container, item: _Item) -> tuple[int, int]:
+    """Raises ValueError if no sequence header is where it should be."""
+    start = _place_of(container, item)
+    reader = BitReader(container.data, start)
+    for _ in range(_MAX_BOXES):
+        reader.read(1)
+        kind = reader.read(4)
+        has_extension = reader.read(1)
+        has_size = reader.read(1)
+        reader.read(9 if has_extension else 1)
+        length = _variable_number(reader) if has_size else 0
+        if kind == _SEQUENCE_HEADER:
+            return _size_of_sequence(reader)
+        if not has_size:
+            break
+        reader.read(8 * length)
+    raise ValueError("no sequence header")
+
+
+def _variable_number(reader: BitReader) -> int:
+    """A number in groups of 7 bits, the least significant first (leb128)."""
+    number = 0
+    for shift in range(0, 56, 7):
+        has_more = reader.read(1)
+        number |= reader.read(7) << shift
+        if not has_more:
+            break
+    return number
+
+
+def _size_of_sequence(reader: BitReader) -> tuple[int, int]:
+    reader.read(4)  # profile and still_picture
+    is_reduced = reader.read(1)
+    if is_reduced:
+        reader.read(5)  # level
+    else:
+        _skip_operating_points(reader)
+    width_bits = reader.read(4) + 1
+    height_bits = reader.read(4) + 1
+    return reader.read(width_bits) + 1, reader.read(height_bits) + 1
+
+
+def _skip_operating_points(reader: BitReader) -> None:
+    """Raises ValueError for timing, which a still picture has not."""
+    if reader.read(1):
+        raise ValueError("the sequence header has timing")
+    has_display_delay = reader.read(1)
+    for _ in range(reader.read(5) + 1):
+        reader.read(12)  # operating_point_idc
+        level = reader.read(5)
+        if level > 7:
+            reader.read(1)  # tier
+        if has_display_delay and reader.read(1):
+            reader.read(4)
+
+
+def _place_of(container: _Container, item: _Item) -> int:
+    """Where the bitstream of a picture begins, from the box `iloc`.
+
+    Raises ValueError if the box does not say.
+    """
+    reader = BitReader(container.data, container.children[b"iloc"].body)
+    version = reader.read(32) >> 24
+    offset_bits = 8 * reader.read(4)
+    length_bits = 8 * reader.read(4)
+    base_bits = 8 * reader.read(4)
+    index_bits = 8 * reader.read(4)
+    identifier_bits = 16 if version < 2 else 32
+    for _ in range(reader.read(identifier_bits)):
+        identifier = reader.read(identifier_bits)
+        method = 0
+        if version > 0:
+            method = reader.read(16)
+        reader.read(16)  # data_reference_index
+        base = reader.read(base_bits)
+        offsets = []
+        for _ in range(reader.read(16)):
+            if version > 0:
+                reader.read(index_bits)
+            offsets.append(reader.read(offset_bits))
+            reader.read(length_bits)
+        if identifier == item.id and offsets and method == 0:
+            return base + offsets[0]
+    raise ValueError("the picture has no place")

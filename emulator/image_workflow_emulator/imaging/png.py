@@ -1,0 +1,151 @@
+"""PNG files as Pillow should read them: without the chunks that no pixel needs, and
+with a usable colour key.
+
+Pillow refuses a whole picture for a damaged comment, and knows a colour key (tRNS) at 8
+bits alone. Metadata that is dropped here can neither fail nor turn a picture.
+"""
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from PIL import Image, ImageChops, PngImagePlugin
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+_CHUNK_HEAD = struct.Struct(">I4s")
+_CHECKSUM = struct.Struct(">I")
+_SIZE = struct.Struct(">II")
+_SIZE_PLACE = 16
+_DEPTH_PLACE = 24
+_ANCILLARY_BIT = 0x20
+"""Of the first byte of a chunk's name: a reader may leave the chunk out."""
+_USED_IF_SOUND = frozenset((b"iCCP", b"eXIf"))
+_USED = _USED_IF_SOUND | {b"tRNS", b"acTL", b"fcTL", b"fdAT"}
+"""The ancillary chunks that decide how the first picture looks."""
+_MAX_CHUNKS = 50_000
+"""Limit of the chunks of a file; encoders write one for every few kibibytes."""
+
+
+class Chunk(NamedTuple):
+    """A chunk, by its places in a file; `start` and `end` include its head and its
+    checksum.
+    """
+
+    kind: bytes
+    start: int
+    end: int
+
+    def body_in(self, data: bytes) -> bytes:
+        """The content, without head and checksum."""
+        return data[self.start + _CHUNK_HEAD.size : self.end - _CHECKSUM.size]
+
+
+def png_size(data: bytes) -> tuple[int, int]:
+    """Width and height in pixels. Raises struct.error if the header is cut off."""
+    width, height = _SIZE.unpack_from(data, _SIZE_PLACE)
+    return width, height
+
+
+def open_png(data: bytes) -> PngImagePlugin.PngImageFile:
+    """The picture with its header read. Raises nearly any exception for a broken one."""
+    image = PngImagePlugin.PngImageFile(io.BytesIO(_without_unused_chunks(data)))
+    key = image.info.get("transparency")
+    if (
+        image.mode == "L" and key is not None
+    ):  # the key has the file's levels, the picture has 256
+        level_count = 1 << data[_DEPTH_PLACE]
+        image.info["transparency"] = key % level_count * 255 // (level_count - 1)
+    return image
+
+
+def _without_unused_chunks(data: bytes) -> bytes:
+    view = memoryview(data)
+    pieces = []
+    kept_until = 0
+    for chunk in _chunks(data):
+        if not _is_used(chunk, data):
+            pieces.append(view[kept_until : chunk.start])
+            kept_until = chunk.end
+    if not pieces:
+        return data
+    return b"".join((*pieces, view[kept_until:]))
+
+
+def _chunks(data: bytes) -> Iterator[Chunk]:
+    """The chunks up to the first that is cut off or has no name.
+
+    Raises ValueError for more of them than any encoder writes.
+    """
+    start = len(SIGNATURE)
+    for _ in range(_MAX_CHUNKS):
+        if start + _CHUNK_HEAD.size > len(data):
+            return
+        length, kind = _CHUNK_HEAD.unpack_from(data, start)
+        end = start + _CHUNK_HEAD.size + length + _CHECKSUM.size
+        if end > len(data) or not kind.isalpha():
+            return
+        yield Chunk(kind, start, end)
+        start = end
+    raise ValueError(f"more than {_MAX_CHUNKS} chunks")
+
+
+def _is_used(chunk: Chunk, data: bytes) -> bool:
+    if not chunk.kind[0] & _ANCILLARY_BIT:
+        return True
+    if chunk.kind in _USED_IF_SOUND:
+        return _is_sound(chunk, data)
+    return chunk.kind in _USED
+
+
+def _is_sound(chunk: Chunk, data: bytes) -> bool:
+    body = chunk.body_in(data)
+    (checksum,) = _CHECKSUM.unpack_from(data, chunk.end - _CHECKSUM.size)
+    if zlib.crc32(chunk.kind + body) != checksum:
+        return False
+    if chunk.kind != b"iCCP":
+        return True
+    _, _, compressed = body.partition(b"\0")
+    return compressed.startswith(b"\0")  # the only method of compression
+
+
+def alpha_of_deep_key(image: Image.Image, data: bytes) -> Image.Image | None:
+    """The alpha channel of a decoded picture that had 16 bits a channel and a colour
+    key; None without these.
+
+    Pillow keeps 16 bits of grey, and the upper 8 of a colour: the lower 8 are decoded
+    again.
+    """
+    key = image.info.get("transparency")
+    if key is None or data[_DEPTH_PLACE] != 16:
+        return None
+    if image.mode == "I;16":
+        levels = [255] * (1 << 16)
+        levels[key] = 0
+        return image.convert("I").point(levels, "L")
+    if image.mode != "RGB":
+        return None
+    same = ImageChops.darker(
+        _where_equal(image, [level >> 8 for level in key]),
+        _where_equal(_lower_bytes(data), [level & 255 for level in key]),
+    )
+    return ImageChops.invert(same)
+
+
+def _lower_bytes(data: bytes) -> Image.Image:
+    image = open_png(data)
+    image.tile = [tile._replace(args="RGB;16L") for tile in image.tile]
+    image.load()
+    return image
+
+
+def _where_equal(image: Image.Image, color: list[int]) -> Image.Image:
+    """A mask of the pixels that have a colour, in mode L."""
+    mask = Image.new("L", image.size, 255)
+    for number, level in enumerate(color):
+        channel = image.getchannel(number)
+        equal = channel.point([255 * (other == level) for other in range(256)])
+        mask = ImageChops.darker(mask, equal)
+    return mask
