@@ -18,7 +18,7 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
 
 
 def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.Image:
-    """Quarters of four colours: red, green over blue, white; so that every turn shows."""
+    """Quarters of red, green over blue, white; so that every turn shows."""
     image = Image.new("RGB", (width, height), RED)
     image.paste(GREEN, (width // 2, 0, width, height // 2))
     image.paste(BLUE, (0, height // 2, width // 2, height))
@@ -27,14 +27,14 @@ def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.
 
 
 def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
-    """The channels of one pixel; negative places count from the right and from below."""
+    """The channels of one pixel; negative places count from the right and below."""
     value = image.getpixel((x % image.width, y % image.height))
     assert isinstance(value, tuple), f"a picture of mode {image.mode} has one channel"
     return value
 
 
 def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
-    """The colours near the corners: upper left, upper right, lower left, lower right."""
+    """The colours near the corners: upper left and right, lower left and right."""
     opaque = image.convert("RGB")
     x = image.width // 8
     y = image.height // 8

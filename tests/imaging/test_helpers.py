@@ -1,4 +1,6 @@
-"""Helper processes: what they answer, what ends them alone, what a file may cost them (D57), and freed memory."""
+"""Helper processes: what they answer, what ends them alone, what a file may cost them
+(D57), and freed memory.
+"""
 
 import asyncio
 import contextlib
@@ -319,7 +321,9 @@ print(json.dumps([found, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 def cost_of(
     folder: Path, data: bytes, content_type: str
 ) -> tuple[Head | None, float, int]:
-    """Give a file to a helper process of its own; return its answer, its seconds, and the most bytes it held."""
+    """Give a file to a helper process of its own; return its answer, its seconds, and
+    the most bytes it held.
+    """
     path = folder / "picture"
     path.write_bytes(data)
     head = {"job": "normalize", "content_type": content_type, "is_large": True}

@@ -1,4 +1,6 @@
-"""What becomes of an upload (D18): its format, its first picture, upright, without metadata."""
+"""What becomes of an upload (D18): its format, its first picture, upright, without
+metadata.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""What the container of an AVIF says beside its decoder: the part that is seen, and the size (D18)."""
+"""What the container of an AVIF says beside its decoder: the part that is seen, and the
+size (D18).
+"""
 
 import struct
 

@@ -94,7 +94,7 @@ class _Container(Struct):
 
 
 def open_avif(data: bytes) -> ImageFile.ImageFile:
-    """The picture with its header read. Raises nearly any exception for a broken one."""
+    """The picture with its header read. Raises nearly anything for a broken one."""
     image: ImageFile.ImageFile = AvifImagePlugin.AvifImageFile(
         io.BytesIO(_with_announced_size(data))
     )

@@ -34,7 +34,7 @@ def color_of(text: str) -> Color:
 
 
 def named_color(words: Iterable[str]) -> Color | None:
-    """The colour of the first of these words, in lower case, that is the name of one."""
+    """The colour of the first of these words, in lower case, that names one."""
     for word in words:
         if word in ImageColor.colormap:
             return color_of(word)

@@ -1,75 +1,130 @@
-"""An Edit Images output: the inputs as they were, small, and what became of them, large; and the instructions."""
+"""An Edit Images output: the inputs as they were, and the instructions, large and
+whole.
 
-import re
+Words are shown and never obeyed.
+"""
+
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import EditRecipe
-from image_workflow_emulator.imaging.captions import Plaque, facts_of, with_plaque
+from image_workflow_emulator.imaging.canvas import Canvas, backdrop, stretched
 from image_workflow_emulator.imaging.codecs import load
-from image_workflow_emulator.imaging.colors import chance, named_color, opaque
-from image_workflow_emulator.imaging.cutouts import SUBJECT_EDGE, subject_in
-from image_workflow_emulator.imaging.drawing import Box, Canvas, backdrop
+from image_workflow_emulator.imaging.colors import INK, WHITE, Color, chance, opaque
+from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
+from image_workflow_emulator.imaging.labels import QUIET, sign, text_line
+from image_workflow_emulator.imaging.plaque import (
+    SMALLEST_WITH_WORDS,
+    Cells,
+    Layout,
+    layout_of,
+    paste_panel,
+    stack,
+)
+from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wrap
 
-_SEVERAL_EDGE = (
-    480  # pixels of each of several inputs; more makes no visible difference
-)
-_GROUNDS = r"wall|background|backdrop|ground|floor|surface|table"
-_ABOUT_GROUND = re.compile(rf"(?:\w+\s+){{0,2}}\b({_GROUNDS})\b(?:\s+\w+){{0,2}}")
-"""A word for the ground, with the two words before and after it."""
-_REMOVAL = re.compile(
-    rf"(remove|delete|without|erase)\b.{{0,20}}\b({_GROUNDS})|transparent|cut ?out"
-)
+_ACCENT: Color = (150, 186, 255)
+_ONE_EDGE = 960
+"""Pixels of a single input that are enough."""
+_SEVERAL_EDGE = 480
+_LARGEST_LETTERS = 1 / 12
+"""A share of the longer edge."""
+_SMALLEST_LETTERS = 10
+_HEAD_LETTERS = 1 / 28
+_LONGEST_WORD = 20
+"""Characters of a word that is never parted; some scripts have no spaces."""
 
 
 def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
-    """The picture that an Edit Images asks for: every input before, whole, and all of them together after.
-
-    A colour beside a word for the ground is the ground's; another one is the subject's.
+    """The picture of an Edit Images: every input, whole and unchanged, and what was
+    asked for.
     """
-    words = recipe.instructions[:600].casefold()
-    about = _ABOUT_GROUND.search(words)
-    ground = named_color(about[0].split()) if about else None
-    rest = words.replace(about[0], "") if about and ground else words
-    color = named_color(re.findall(r"\w+", rest))
-    wall = (
-        _checkered()
-        if _REMOVAL.search(words)
-        else ground or backdrop(chance(words, *recipe.inputs))
-    )
-
-    def draw(size: tuple[int, int], room: Box) -> Image.Image:
-        is_wide = room.width > room.height
-        gap, share = (
-            min(room.width, room.height) * 0.05,
-            0.26 * max(room.width, room.height),
-        )
-        before, after = room.split("left" if is_wide else "top", share, gap)
-        canvas = Canvas.of(size, wall)
-        photos = [
-            load(data, _SEVERAL_EDGE if len(inputs) > 1 else SUBJECT_EDGE)
-            for data in inputs
-        ]
-        canvas.paint_all([subject_in(photo, color) for photo in photos], after, 0.8)
-        canvas.paint_all([opaque(photo) for photo in photos], before)
-        return canvas.image
-
-    title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}"
-    return with_plaque(
-        recipe,
-        Plaque(
-            title, facts_of(recipe), (), recipe.instructions, "Edit", (150, 186, 255)
-        ),
-        draw,
-    )
+    size = (recipe.width, recipe.height)
+    layout = layout_of(size, beside_share=0.5, below_share=0.5)
+    ground = backdrop(chance(recipe.instructions, *recipe.inputs))
+    canvas = Canvas.of(layout.size, ground)
+    room = layout.scene
+    if min(size) >= SMALLEST_WITH_WORDS:
+        panel = _Panel(recipe, layout).image()
+        down = 0.5 if layout.is_beside else 1.0
+        place = layout.plaque.place(panel.width, panel.height, down=down)
+        if not layout.is_beside:
+            room = room.above(place.top - layout.margin)
+        paste_panel(canvas.image, panel, place, max(layout.size) / 56)
+    _paint_inputs(canvas, inputs, room)
+    return stretched(canvas.image, size)
 
 
-def _checkered() -> Image.Image:
-    """The pattern that stands for transparency."""
-    tiles = bytes(214 if (x + y) % 2 else 255 for y in range(32) for x in range(32))
-    return (
-        Image.frombytes("L", (32, 32), tiles)
-        .convert("RGB")
-        .resize((512, 512), Image.Resampling.NEAREST)
-    )
+def _paint_inputs(canvas: Canvas, inputs: Sequence[bytes], room: Box) -> None:
+    enough = _ONE_EDGE if len(inputs) == 1 else _SEVERAL_EDGE
+    photos = [opaque(load(data, enough)) for data in inputs]
+    aspects = [photo.width / photo.height for photo in photos]
+    unpainted = iter(photos)
+    for row in arrange(aspects, room, Arrangement(canvas.gap, down=0.5)):
+        for box in row.boxes:
+            canvas.paint_framed(next(unpainted), box)
+
+
+class _Panel:
+    """The instructions with letters as large as fit, below a line that says what they
+    are.
+    """
+
+    def __init__(self, recipe: EditRecipe, layout: Layout) -> None:
+        self._recipe = recipe
+        self._longest = max(layout.size)
+        self._width = round(layout.plaque.width)
+        self._most_height = round(layout.plaque.height)
+        letters = round(min(self._longest * _HEAD_LETTERS, self._width / 14))
+        letters = max(_SMALLEST_LETTERS, letters)
+        self._edge = round(letters * 0.6)
+        self._head = self._draw_head(letters)
+        self._text_width = self._width - 2 * self._edge
+        words = plain_text(recipe.instructions).split()
+        whole = [word for word in words if len(word) <= _LONGEST_WORD]
+        self._longest_word = max(whole, key=len, default="")
+        self._text_height = self._most_height - self._head[0].height - 3 * self._edge
+
+    def image(self) -> Image.Image:
+        """The panel, as high as it needs to be."""
+        text = self._draw_text(Face(self._letters()))
+        panel = stack([self._head, [text]], self._width, self._edge, self._edge)
+        return panel.crop((0, 0, panel.width, min(panel.height, self._most_height)))
+
+    def _draw_head(self, letters: int) -> Cells:
+        recipe = self._recipe
+        small = Face(max(_SMALLEST_LETTERS, round(letters * 0.8)))
+        count = len(recipe.inputs)
+        facts = [f"{count} input" if count == 1 else f"{count} inputs"]
+        facts += [recipe.aspect_ratio, recipe.resolution.upper(), recipe.format.upper()]
+        mark = sign("Edit", Face(round(letters * 1.4)), letters * 2, _ACCENT)
+        free = self._width - mark.width - 3 * self._edge
+        written = shorten(" · ".join(filter(None, facts)), small, free)
+        return [mark, text_line(written, small, QUIET)]
+
+    def _letters(self) -> int:
+        """The largest size at which all words fit, or the smallest readable one."""
+        largest = max(_SMALLEST_LETTERS, round(self._longest * _LARGEST_LETTERS))
+        sizes = range(largest, _SMALLEST_LETTERS, -1)
+        number = bisect_left(sizes, True, key=self._fits)
+        return sizes[number] if number < len(sizes) else _SMALLEST_LETTERS
+
+    def _fits(self, size: int) -> bool:
+        face = Face(size)
+        if face.length(self._longest_word) > self._text_width:
+            return False
+        most_lines = max(1, self._text_height // face.line_height)
+        lines = wrap(self._recipe.instructions, face, self._text_width, most_lines + 1)
+        return len(lines) <= most_lines
+
+    def _draw_text(self, face: Face) -> Image.Image:
+        most_lines = max(1, self._text_height // face.line_height)
+        lines = wrap(self._recipe.instructions, face, self._text_width, most_lines)
+        height = max(1, len(lines) * face.line_height)
+        image = Image.new("RGB", (max(1, self._text_width), height), INK)
+        for number, line in enumerate(lines):
+            middle = (number + 0.5) * face.line_height
+            face.draw(image, 0, middle, line, WHITE)
+        return image

@@ -1,18 +1,23 @@
-"""The helper processes that do all image work, seen from the server: started on first use, bounded, and ended with it.
+"""The helper processes that do all image work, seen from the server: started on first
+use, bounded, and ended with it.
 
-Pillow holds the interpreter lock while it works, uses as much memory as a file demands, and cannot be interrupted. In a
-process of its own it cannot harm the server: a helper that takes too much time ends, and only its job is lost. A helper
-does one job at a time until its input ends. So it ends with the server, even if that is killed: at once, or after its
-job.
+Pillow holds the interpreter lock while it works, uses as much memory as a file demands,
+and cannot be interrupted. In a process of its own it cannot harm the server: a helper
+that takes too much time ends, and only its job is lost. A helper does one job at a time
+until its input ends. So it ends with the server, even if that is killed: at once, or
+after its job.
 
-There are two queues. Each job begins in the first, which two threads serve. A helper that finds a large picture in its
-job, from the headers alone, says so, and the job moves to the second queue, which one thread serves. So a small picture
-never waits for large ones, and one large picture is decoded at a time.
+There are two queues. Each job begins in the first, which two threads serve. A helper
+that finds a large picture in its job, from the headers alone, says so, and the job
+moves to the second queue, which one thread serves. So a small picture never waits for
+large ones, and one large picture is decoded at a time.
 
-The process pools of the standard library do not serve here: `concurrent.futures` cannot end a single job, and loses all
-with one process; `multiprocessing` runs the main module of the program again in each child, which is the user's own.
+The process pools of the standard library do not serve here: `concurrent.futures` cannot
+end a single job, and loses all with one process; `multiprocessing` runs the main module
+of the program again in each child, which is the user's own.
 
-Owns the processes. Must not import Pillow, nor know what a job means: `imaging/worker.py` does.
+Owns the processes. Must not import Pillow, nor know what a job means:
+`imaging/worker.py` does.
 """
 
 import asyncio
@@ -36,9 +41,13 @@ from image_workflow_emulator.imaging.messages import (
 MAX_HELPERS = 2
 """How many work on small pictures; one more works on large ones."""
 _START = "import sys; sys.path[:] = sys.argv[1:]; from image_workflow_emulator.imaging.worker import main; main()"
-"""The program of a helper: it imports the same modules as the server, from the same places."""
+"""The program of a helper: it imports the same modules as the server, from the same
+places.
+"""
 _DEADLINE = 4
-"""How many times its processor time a job may take by the clock, on a busy machine, before its helper is killed."""
+"""How many times its processor time a job may take by the clock, on a busy machine,
+before its helper is killed.
+"""
 _TRIES = 3
 """How many helpers may end with a job, which may be why they end."""
 _OUT_OF_TIME = -int(getattr(signal, "SIGPROF", 99))
@@ -46,7 +55,9 @@ _OUT_OF_TIME = -int(getattr(signal, "SIGPROF", 99))
 
 
 class LostHelperError(Exception):
-    """An upload was not decoded: it took too much time, or ended its helpers; or the server stops."""
+    """An upload was not decoded: it took too much time, or ended its helpers; or the
+    server stops.
+    """
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -58,7 +69,10 @@ def _start() -> subprocess.Popen[bytes]:
 def _ask(
     helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]
 ) -> Message:
-    """Give a helper a job and wait for its answer. Raises EOFError or OSError if it ends, or is killed, before."""
+    """Give a helper a job and wait for its answer.
+
+    Raises EOFError or OSError if it ends, or is killed, before.
+    """
     assert helper.stdin
     assert helper.stdout
     deadline = threading.Timer(_DEADLINE * max_seconds(head), helper.kill)
@@ -127,9 +141,12 @@ class Helpers:
         return await asyncio.wrap_future(queue.submit(self._ask, head, parts))
 
     def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
-        """Have a helper do a job. If it ends, though the job used no more time than it may, others try.
+        """Have a helper do a job.
 
-        A drawing is lost only when the server stops: where every helper ended, it is drawn here, without its inputs.
+        If it ends, though the job used no more time than it may, others try.
+
+        A drawing is lost only when the server stops: where every helper ended, it is
+        drawn here, without its inputs.
         """
         for _ in range(_TRIES):
             helper = None
@@ -150,7 +167,10 @@ class Helpers:
         return do(head, [b""] * len(parts))
 
     def _take(self) -> subprocess.Popen[bytes]:
-        """Take an idle helper, or start one. Raises OSError if the system has no more processes or files for us."""
+        """Take an idle helper, or start one.
+
+        Raises OSError if the system has no more processes or files for us.
+        """
         with self._lock:
             if self._is_closed:
                 raise LostHelperError

@@ -1,6 +1,7 @@
 """What a Photography Style does to a picture: its light, as a filter that one sees.
 
-Owns which word of a name selects which look; a style without one of them has the look of its preview.
+Owns which word of a name selects which look; a style without one of them has the look
+of its preview.
 """
 
 from msgspec import Struct
@@ -10,11 +11,19 @@ from image_workflow_emulator.imaging.colors import WHITE, Color, mix
 
 
 class Look(Struct, frozen=True):
-    """`gamma` above 1 is darker, `contrast` above 1 is harder, `tint` is the colour of white."""
+    """`gamma` above 1 is darker, `contrast` above 1 is harder, `tint` is the colour of
+    white.
+    """
 
     tint: Color = WHITE
     gamma: float = 1.0
     contrast: float = 1.0
+
+    def level(self, level: int) -> float:
+        """What becomes of a level of a channel, from 0 to 1."""
+        darkened = float((level / 255) ** self.gamma)
+        hardened = (darkened - 0.5) * self.contrast + 0.5
+        return min(1.0, max(0.0, hardened))
 
 
 _LOOKS = {
@@ -25,26 +34,28 @@ _LOOKS = {
 }
 
 
-def named_look(words: str) -> Look | None:
-    """The style of drawing that words name."""
-    return next(
-        (look for word, look in _LOOKS.items() if word in words.casefold()), None
-    )
+def named_look(name: str) -> Look | None:
+    """The look whose word the name of a style contains."""
+    for word, look in _LOOKS.items():
+        if word in name.casefold():
+            return look
+    return None
 
 
 def look_of(preview: Image.Image) -> Look:
     """The look of a Photography Style from the mean colour of its preview."""
     mean = preview.resize((1, 1), Image.Resampling.BOX).convert("RGB").tobytes()
     peak = max(1, *mean)
-    tint = (mean[0] * 255 // peak, mean[1] * 255 // peak, mean[2] * 255 // peak)
-    return Look(mix(WHITE, tint, 0.6), 1.7 - peak / 255, 1.1)
+    red, green, blue = (level * 255 // peak for level in mean)
+    return Look(mix(WHITE, (red, green, blue), 0.6), 1.7 - peak / 255, 1.1)
 
 
 def filtered(image: Image.Image, look: Look) -> Image.Image:
     """A picture in RGB or RGBA with a look; its transparency stays."""
-    curve = [
-        min(1.0, max(0.0, ((level / 255) ** look.gamma - 0.5) * look.contrast + 0.5))
-        for level in range(256)
-    ]
-    table = [round(share * white) for white in look.tint for share in curve]
-    return image.point([*table, *range(256)] if image.mode == "RGBA" else table)
+    curve = [look.level(level) for level in range(256)]
+    table: list[int] = []
+    for white in look.tint:
+        table += [round(share * white) for share in curve]
+    if image.mode == "RGBA":
+        table += range(256)
+    return image.point(table)

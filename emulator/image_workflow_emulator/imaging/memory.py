@@ -1,4 +1,6 @@
-"""Large blocks of memory: what uploads and pictures are held in goes back to the system when it is freed."""
+"""Large blocks of memory: what uploads and pictures are held in goes back to the system
+when it is freed.
+"""
 
 import contextlib
 
@@ -10,7 +12,8 @@ _LARGE_BYTES = 1 << 20
 def give_back_large_blocks() -> None:
     """Keep no freed block of a mebibyte or more. Does something with glibc alone.
 
-    By itself glibc raises this limit to 32 MiB as such blocks are freed, and then keeps holes of that size for ever.
+    By itself glibc raises this limit to 32 MiB as such blocks are freed, and then keeps
+    holes of that size for ever.
     """
     import ctypes  # not needed before the first answer
 

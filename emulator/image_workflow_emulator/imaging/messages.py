@@ -1,8 +1,9 @@
 """The messages between the server and its helper processes, and their form in a pipe.
 
-A message is a head, which is JSON, and any number of parts, which are pictures. Written as a line with the head, which
-also has the size of each part, and then all of these. Owns this form, and the time that a job may
-take, by its name in the head, `job`. Must not import Pillow, nor know what a job does.
+A message is a head, which is JSON, and any number of parts, which are pictures. Written
+as a line with the head, which also has the size of each part, and then all of these.
+Owns this form, and the time that a job may take, by its name in the head, `job`. Must
+not import Pillow, nor know what a job does.
 """
 
 import json
@@ -13,7 +14,9 @@ Head = Mapping[str, Any]
 Message = tuple[Head, Sequence[bytes]]
 
 IS_LARGE: Head = {"is_large": True}
-"""The answer to a job that has a large picture in it and was not announced as large: nothing was done."""
+"""The answer to a job that has a large picture in it and was not announced as large:
+nothing was done.
+"""
 
 MAX_DECODING_SECONDS = 4.5
 MAX_DRAWING_SECONDS = 20

@@ -148,7 +148,7 @@ def _check_size(size: tuple[int, int], source: SourceFormat) -> None:
 
 
 def _check_jpeg(data: bytes, opened: Image.Image) -> None:
-    """Refuse a file that its decoder goes over again and again. Raises UnusableImage."""
+    """Refuse a file that its decoder reads again and again. Raises UnusableImage."""
     scan_count = 1
     if "progressive" in opened.info:
         scan_count = data.count(_START_OF_SCAN)
@@ -194,8 +194,8 @@ def _upright_srgb(data: bytes, source: SourceFormat) -> Image.Image:
 def _turn_of(image: Image.Image) -> Image.Transpose | None:
     """What makes a picture upright, by EXIF alone; broken EXIF turns nothing.
 
-    Pillow's own function for this obeys XMP and a text of ImageMagick too. AVIF's reader
-    says in EXIF what the container says.
+    Pillow's own function for this obeys XMP and a text of ImageMagick too. AVIF's
+    reader says in EXIF what the container says.
     """
     exif = Image.Exif()
     orientation = 1
@@ -206,7 +206,7 @@ def _turn_of(image: Image.Image) -> Image.Transpose | None:
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:
-    """The picture in mode L, RGB, RGBA or CMYK; transparency becomes an alpha channel."""
+    """The picture in L, RGB, RGBA or CMYK; transparency becomes an alpha channel."""
     if image.mode.startswith("I"):
         return image.point(lambda level: level / 256).convert("L")
     if image.has_transparency_data:
@@ -230,7 +230,7 @@ def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
 
 
 def _converted(image: Image.Image, profile: ImageCms.ImageCmsProfile) -> Image.Image:
-    """The picture in sRGB. Raises PyCMSError if the profile is of another colour space."""
+    """The picture in sRGB. Raises PyCMSError for a profile of another colour space."""
     srgb = ImageCms.createProfile("sRGB")
     if profile.profile.xcolor_space.strip() == "GRAY":
         return _converted_grey(image, profile)

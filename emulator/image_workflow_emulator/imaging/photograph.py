@@ -1,17 +1,16 @@
-"""A Product Photography output: the products, alone or with people who wear or hold them, and every choice of the
-request.
-
-Owns the scene, and the side from which a slot shows it. A photoshoot is one scene from four sides; each single shot is
-a scene of its own.
+"""A Product Photography output: the products, alone or with people, and every choice of
+the request.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct
-from PIL import Image, ImageStat
+from PIL import Image
 
 from image_workflow_emulator.domain.recipes import PhotographRecipe
-from image_workflow_emulator.imaging.captions import Chip, Plaque, facts_of, with_plaque
+from image_workflow_emulator.imaging.canvas import Canvas, Ground, Size, backdrop
+from image_workflow_emulator.imaging.cards import PICTURE_SHARE
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import (
     Color,
@@ -21,234 +20,272 @@ from image_workflow_emulator.imaging.colors import (
     named_color,
     opaque,
 )
-from image_workflow_emulator.imaging.cutouts import (
-    HELD_EDGE,
-    SUBJECT_EDGE,
-    cut_out,
-    subject_of,
-)
-from image_workflow_emulator.imaging.drawing import Box, Canvas, backdrop, disc
-from image_workflow_emulator.imaging.looks import filtered, look_of, named_look
-from image_workflow_emulator.imaging.memo import remembered
-from image_workflow_emulator.imaging.people import (
+from image_workflow_emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, subject_of
+from image_workflow_emulator.imaging.figures import (
     FIGURE_ASPECT,
+    Figure,
     draw_figure,
-    person_of,
     stance_of,
 )
+from image_workflow_emulator.imaging.garments import is_worn
+from image_workflow_emulator.imaging.geometry import Box
+from image_workflow_emulator.imaging.heads import head_in, person_of, skin_of
+from image_workflow_emulator.imaging.looks import Look, filtered, look_of, named_look
+from image_workflow_emulator.imaging.memo import remembered
+from image_workflow_emulator.imaging.plaque import Chip, Plaque, with_plaque
+from image_workflow_emulator.imaging.views import view_of
 
-_SCENE_EDGE = 1024  # pixels; more makes no visible difference
-_HEAD_EDGE, _SWATCH_EDGE = 240, 160
-_PERSON_WIDTH = 0.46  # of a figure's height
-_FLOOR = 0.78  # of the height: where things stand
-_ABOVE_PLAQUE = 0.74  # of the height of an ingredient's card
-
-
-class View(Struct, frozen=True):
-    """The side from which a scene is seen; `bottom` is how much of a figure, from its top, is in the picture.
-
-    `share` is how much of the room products take, and `across` the place of both, from 0 (left) to 1 (right). Above 1,
-    products alone are seen, beyond the edges of the picture.
-    """
-
-    bottom: float
-    share: float
-    across: float = 0.5
-    turn: float = 0.0
-    """As in `draw_figure`."""
+_SCENE_EDGE = 1024
+_MODEL_EDGE = 480
+_SWATCH_EDGE = 160
+"""Pixels; more makes no visible difference."""
+_PERSON_WIDTH = 0.4
+"""A share of a figure's height."""
+_FLOOR = 0.86
+"""Where things stand, as a share of the picture's height."""
+_PEOPLE_SHARE = 0.7
+"""A share of the width, where there are products beside people."""
 
 
-_DISTANCES = {
-    "close": View(0.5, 1.0),
-    "medium": View(0.6, 0.82),
-    "far": View(1.5, 0.55),
-}
-_PHOTOSHOOT = (
-    View(1.02, 0.74),
-    View(0.5, 1.0),
-    View(0.6, 0.84, 0.3, 1.0),
-    View(0.5, 1.7),
-)
-"""By slot: full, close, three-quarter, detail."""
-_PLACES = (0.5, 0.2, 0.8, 0.35, 0.65, 0.5)
-"""Of single shots, by slot, as `across`; each shows less than the one before, and turned to the middle."""
+class _Inputs(Struct, frozen=True):
+    """The pictures that a recipe names."""
+
+    subjects: Sequence[Image.Image]
+    scene: Image.Image | None
+    heads: Sequence[Image.Image]
+    style: Image.Image | None
+    pose: Image.Image | None
 
 
 def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The picture of a Product Photography slot; `inputs` as in the recipe."""
-    shot = _Shot(recipe, inputs)
-    return with_plaque(recipe, shot.plaque(), shot.draw)
+    color = _colorway(recipe)
+    pictures = _read_inputs(recipe, inputs, color)
+    shot = _Shot(recipe, pictures)
+    return with_plaque(recipe, _plaque(recipe, pictures, color), shot.draw)
 
 
-class _Shot:
-    """What is seen in one picture, prepared from its inputs."""
-
-    def __init__(self, recipe: PhotographRecipe, inputs: Sequence[bytes]) -> None:
-        pictures, color = iter(inputs), _colorway(recipe)
-        self._recipe, self._color, self._view = recipe, color, _view(recipe)
-        enough = HELD_EDGE if recipe.people and self._view.share <= 1 else SUBJECT_EDGE
-        self._subjects = [
-            subject_of(next(pictures), enough, color)
-            for _ in range(recipe.subject_count)
-        ]
-        self._scene = (
-            _picture_of(next(pictures), _SCENE_EDGE)
-            if recipe.background_kind == "picture"
-            else None
-        )
-        self._heads = [
-            _head_of(next(pictures)) for _ in range(recipe.model_input_count)
-        ]
-        self._previews = [
-            _picture_of(data, _SWATCH_EDGE, _ABOVE_PLAQUE) for data in pictures
-        ]
-
-    def plaque(self) -> Plaque:
-        recipe, count = self._recipe, len(self._subjects)
-        chips: list[Chip] = (
-            [("", subject) for subject in self._subjects] if count > 1 else []
-        )
-        names = (
-            name for name in (recipe.photography_style, recipe.pose) if name is not None
-        )
-        chosen = [
-            *zip(recipe.model_names, self._heads, strict=False),
-            (recipe.background_name, self._scene),
-            *zip(names, self._previews, strict=True),
-            (recipe.colorway, self._color),
-        ]
-        chips += [
-            (name, content)
-            for name, content in chosen
-            if name is not None and content is not None
-        ]
-        return Plaque(
-            title=", ".join(recipe.product_names)
-            or f"{count} photo{'s' * (count > 1)}",
-            facts=facts_of(recipe, recipe.camera_distance),
-            chips=chips,
-            words=recipe.directions,
-            sign=f"{recipe.slot}/{recipe.slot_count}",
-            accent=color_of_hue(recipe.slot * 0.38, 0.5, 1.0),
-            people=recipe.people,
-        )
-
-    def draw(self, size: tuple[int, int], room: Box) -> Image.Image:
-        """The scene, of this width and height, with all that matters in `room`."""
-        view, others = self._view, self._subjects
-        canvas = Canvas.of(size, self._ground())
-        room = Box(*room[:3], min(room.height, size[1] * _FLOOR - room.top))
-        if self._recipe.people and view.share <= 1:
-            others, room = self._paint_people(canvas, room)
-        else:
-            across = (
-                0.0 if view.share > 1 and len(others) > 1 else view.across
-            )  # a detail of the first, not of the gap
-            room = room.part(view.share, across, 1.0)
-        narrow = 1 - 0.16 * abs(view.turn)
-        seen = [
-            image.resize((max(1, round(image.width * narrow)), image.height))
-            for image in others
-        ]
-        canvas.paint_all(seen, room, 1.0)
-        style = self._recipe.photography_style
-        look = (
-            named_look(style) or look_of(self._previews[0])
-            if style is not None
-            else None
-        )
-        return filtered(canvas.image, look) if look else canvas.image
-
-    def _chance(self, *words: object) -> float:
-        """A pseudo-random number from 0 to 1: one for all of a photoshoot, and another for each single shot."""
-        return chance(
-            *words,
-            *self._recipe.inputs,
-            "" if self._recipe.is_photoshoot else self._recipe.slot,
-        )
-
-    def _ground(self) -> Image.Image | Color | None:
-        recipe = self._recipe
-        if self._scene is not None:
-            return self._scene
-        if recipe.background_kind == "transparent":
-            return None
-        if recipe.background_kind == "color":
-            return color_of(recipe.background_hex or "")
-        return backdrop(self._chance("backdrop"))
-
-    def _paint_people(self, canvas: Canvas, room: Box) -> tuple[list[Image.Image], Box]:
-        """Paint people, each with a product; return the other products, and the room for these."""
-        recipe, view, people = self._recipe, self._view, self._recipe.people
-        others, aside, across = self._subjects[people:], room, view.across
-        if others:
-            (room, aside), across = (
-                room.split("left", room.width * 0.66, room.width * 0.02),
-                0.5,
-            )
-        height = min(room.height / view.bottom, room.width / (people * _PERSON_WIDTH))
-        left = room.left + (room.width - people * _PERSON_WIDTH * height) * across
-        top = room.top + max(0.0, room.height - height * min(view.bottom, 1.02))
-        for number in range(people):
-            head = self._heads[number] if number < len(self._heads) else None
-            look = round(self._chance("person", number) * 255)
-            person = person_of(look, skin=_skin_of(head) if head else None)
-            product = self._subjects[number % len(self._subjects)]
-            figure = draw_figure(
-                stance_of(recipe.pose), person, head, product, view.turn
-            )
-            middle = left + (number + 0.5) * _PERSON_WIDTH * height
-            canvas.paint_shadow(Box(middle - height * 0.13, top, height * 0.26, height))
-            width = height * FIGURE_ASPECT
-            canvas.paint(figure, Box(middle - width / 2, top, width, height))
-        return others, aside
+# Inputs -------------------------------------------------------------------------------
 
 
-def _view(recipe: PhotographRecipe) -> View:
-    chosen = _DISTANCES[recipe.camera_distance or "medium"]
-    if recipe.is_photoshoot:
-        is_chosen = recipe.camera_distance is not None and recipe.slot == 1
-        return (
-            chosen if is_chosen else _PHOTOSHOOT[(recipe.slot - 1) % len(_PHOTOSHOOT)]
-        )
-    number = (recipe.slot - 1) % len(_PLACES)
-    share, across = 1 - 0.05 * number, _PLACES[number]
-    return View(chosen.bottom / share, chosen.share * share, across, 1.0 - 2 * across)
+def _read_inputs(
+    recipe: PhotographRecipe, inputs: Sequence[bytes], color: Color | None
+) -> _Inputs:
+    files = iter(inputs)
+    is_held = recipe.people > 0 and not view_of(recipe).is_detail
+    enough = HELD_EDGE if is_held else SUBJECT_EDGE
+    subject_files = islice(files, recipe.subject_count)
+    subjects = [subject_of(file, enough, color) for file in subject_files]
+    scene = None
+    if recipe.background_kind == "picture":
+        scene = _picture_of(next(files), _SCENE_EDGE)
+    heads = [_head_of(file) for file in islice(files, recipe.model_input_count)]
+    style = None
+    if recipe.photography_style is not None:
+        style = _preview_of(next(files))
+    pose = None
+    if recipe.pose is not None:
+        pose = _preview_of(next(files))
+    return _Inputs(subjects, scene, heads, style, pose)
 
 
 @remembered
-def _picture_of(data: bytes, enough: int, share: float = 1.0) -> Image.Image:
-    """The upper part of a picture, in RGB."""
-    picture = opaque(load(data, enough))
-    return picture.crop((0, 0, picture.width, max(1, round(picture.height * share))))
+def _picture_of(data: bytes, enough: int) -> Image.Image:
+    return opaque(load(data, enough))
+
+
+@remembered
+def _preview_of(data: bytes) -> Image.Image:
+    return _above_plaque(opaque(load(data, _SWATCH_EDGE)))
+
+
+@remembered
+def _head_of(data: bytes) -> Image.Image:
+    return head_in(_above_plaque(opaque(load(data, _MODEL_EDGE))))
+
+
+def _above_plaque(card: Image.Image) -> Image.Image:
+    """The part of an ingredient's card that is a picture."""
+    return card.crop((0, 0, card.width, max(1, round(card.height * PICTURE_SHARE))))
 
 
 def _colorway(recipe: PhotographRecipe) -> Color | None:
-    """The colorway's colour: without a value, the one that its name contains, else any."""
+    """The colorway's colour: its value, else the one that its name contains, else
+    any.
+    """
     if recipe.colorway is None:
         return None
     if recipe.colorway_hex is not None:
         return color_of(recipe.colorway_hex)
     name = recipe.colorway.casefold()
-    named = named_color((name.replace(" ", ""), *reversed(name.split())))
-    return named or color_of_hue(chance(name), 0.6, 0.7)
+    color = named_color((name.replace(" ", ""), *reversed(name.split())))
+    if color is not None:
+        return color
+    return color_of_hue(chance(name), 0.6, 0.7)
 
 
-@remembered
-def _head_of(card: bytes) -> Image.Image:
-    """The head in a Fashion Model's picture: cut out if it has a plain ground, else in a circle."""
-    picture = _picture_of(card, _HEAD_EDGE * 2, _ABOVE_PLAQUE)
-    edge = min(picture.size) * 0.66
-    left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.2
-    place = left, top, left + edge, top + edge
-    head = picture.resize(
-        (_HEAD_EDGE, _HEAD_EDGE), Image.Resampling.BILINEAR, place, reducing_gap=1.0
+# Words --------------------------------------------------------------------------------
+
+
+def _plaque(recipe: PhotographRecipe, pictures: _Inputs, color: Color | None) -> Plaque:
+    return Plaque(
+        sign=f"{recipe.slot}/{recipe.slot_count}",
+        accent=color_of_hue(recipe.slot * 0.38, 0.5, 1.0),
+        title=", ".join(recipe.product_names)
+        or _counted(recipe.subject_count, "photo"),
+        facts=" · ".join(filter(None, _facts(recipe))),
+        chips=list(_chips(recipe, pictures, color)),
+        quotation=recipe.directions,
     )
-    return cut_out(head) or disc(head, _HEAD_EDGE)
 
 
-def _skin_of(head: Image.Image) -> Color:
-    """The colour of the cheeks of a face, where no hair is."""
-    cheeks = head.convert("RGB").resize((8, 8), Image.Resampling.BOX).crop((3, 4, 5, 6))
-    red, green, blue = ImageStat.Stat(cheeks).median
-    return red, green, blue
+def _counted(number: int, noun: str, plural: str = "") -> str:
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {plural or noun + 's'}"
+
+
+def _facts(recipe: PhotographRecipe) -> Iterator[str | None]:
+    """What is written small: other options of the order, and the form of the file."""
+    if recipe.people:
+        yield _counted(recipe.people, "person", "people")
+    yield recipe.camera_distance
+    yield recipe.aspect_ratio
+    yield recipe.resolution.upper()
+    yield recipe.format.upper()
+
+
+def _chips(
+    recipe: PhotographRecipe, pictures: _Inputs, color: Color | None
+) -> Iterator[Chip]:
+    for name, head in zip(recipe.model_names, pictures.heads, strict=False):
+        yield Chip(name, head)
+    if recipe.background_name is not None and pictures.scene is not None:
+        yield Chip(recipe.background_name, pictures.scene)
+    if recipe.photography_style is not None and pictures.style is not None:
+        yield Chip(recipe.photography_style, pictures.style)
+    if recipe.pose is not None and pictures.pose is not None:
+        yield Chip(recipe.pose, pictures.pose)
+    if recipe.colorway is not None and color is not None:
+        yield Chip(recipe.colorway, color)
+
+
+# Scene --------------------------------------------------------------------------------
+
+
+class _Shot:
+    """What is seen in one picture."""
+
+    def __init__(self, recipe: PhotographRecipe, pictures: _Inputs) -> None:
+        self._recipe = recipe
+        self._pictures = pictures
+        self._view = view_of(recipe)
+
+    def draw(self, size: Size, room: Box) -> Image.Image:
+        """The scene, of this width and height, with all that matters in `room`."""
+        canvas = Canvas.of(size, self._ground())
+        stage = room.above(min(room.bottom, size[1] * _FLOOR))
+        if self._recipe.people and not self._view.is_detail:
+            self._paint_people(canvas, room, stage)
+        else:
+            self._paint_products(canvas, stage)
+        look = self._look()
+        if look is None:
+            return canvas.image
+        return filtered(canvas.image, look)
+
+    def _chance(self, *words: object) -> float:
+        """A number from 0 to 1: one for all of a photoshoot, and another for each
+        single shot.
+        """
+        scene = "" if self._recipe.is_photoshoot else self._recipe.slot
+        return chance(*words, *self._recipe.inputs, scene)
+
+    def _ground(self) -> Ground:
+        if self._pictures.scene is not None:
+            return self._pictures.scene
+        if self._recipe.background_kind == "transparent":
+            return None
+        if self._recipe.background_kind == "color":
+            return color_of(self._recipe.background_hex or "")
+        return backdrop(self._chance("backdrop"))
+
+    def _look(self) -> Look | None:
+        if self._recipe.photography_style is None or self._pictures.style is None:
+            return None
+        named = named_look(self._recipe.photography_style)
+        return named or look_of(self._pictures.style)
+
+    def _paint_products(self, canvas: Canvas, stage: Box) -> None:
+        view = self._view
+        products = [self._turned(subject) for subject in self._pictures.subjects]
+        if not view.is_detail:
+            canvas.paint_all(products, stage, view.share, view.across)
+            return
+        across = view.across
+        if len(products) > 1:
+            across = 0.0  # a detail of the first, not of the gap
+        width = stage.width * view.share
+        height = stage.height * view.share
+        canvas.paint_all(products, stage.place(width, height, across, 1.0))
+
+    def _turned(self, subject: Image.Image) -> Image.Image:
+        """A product seen from the side is narrower."""
+        width = round(subject.width * (1 - 0.16 * abs(self._view.turn)))
+        turned = subject.resize((max(1, width), subject.height))
+        turned.info = dict(subject.info)
+        return turned
+
+    def _paint_people(self, canvas: Canvas, room: Box, stage: Box) -> None:
+        """Paint people, each with a product, and other products beside them."""
+        people = self._recipe.people
+        others = self._pictures.subjects[people:]
+        across = self._view.across
+        if others:
+            width = stage.width * _PEOPLE_SHARE
+            aside = stage.right_of(stage.left + width + canvas.gap)
+            canvas.paint_all(others, aside)
+            stage = stage.from_left(width)
+            across = 0.5
+        height = self._figure_height(stage)
+        left = stage.left + (stage.width - people * _PERSON_WIDTH * height) * across
+        top = stage.bottom - height * min(self._view.bottom, 1.02)
+        for number in range(people):
+            middle = left + (number + 0.5) * _PERSON_WIDTH * height
+            width = height * FIGURE_ASPECT
+            place = Box(middle - width / 2, top, width, height)
+            canvas.paint_shadow(
+                place._replace(left=middle - width / 4, width=width / 2)
+            )
+            canvas.paint(draw_figure(self._figure(number)), place)
+
+    def _figure_height(self, stage: Box) -> float:
+        """As high as the view has it, and no wider than the stage; a group is smaller
+        from afar.
+        """
+        by_height = stage.height / self._view.bottom
+        by_width = stage.width / (self._recipe.people * _PERSON_WIDTH)
+        if self._recipe.people > 1:
+            by_width *= self._view.share
+        return min(by_height, by_width)
+
+    def _figure(self, number: int) -> Figure:
+        heads = self._pictures.heads
+        head = heads[number] if number < len(heads) else None
+        skin = None if head is None else skin_of(head)
+        look = round(self._chance("person", number) * 255)
+        subject_number = number % len(self._pictures.subjects)
+        product = self._pictures.subjects[subject_number]
+        return Figure(
+            person=person_of(look, skin=skin),
+            stance=stance_of(self._recipe.pose),
+            head=head,
+            product=product,
+            is_worn=is_worn(product, self._name_of(subject_number)),
+            turn=self._view.turn,
+        )
+
+    def _name_of(self, number: int) -> str:
+        """The name of the Product whose main photo a subject is, if it is one."""
+        names = self._recipe.product_names
+        return names[number] if number < len(names) else ""

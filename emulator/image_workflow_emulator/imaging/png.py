@@ -21,7 +21,7 @@ _SIZE = struct.Struct(">II")
 _SIZE_PLACE = 16
 _DEPTH_PLACE = 24
 _ANCILLARY_BIT = 0x20
-"""Of the first byte of a chunk's name: a reader may leave the chunk out."""
+"""A bit of the first byte of a chunk's name: a reader may leave the chunk out."""
 _USED_IF_SOUND = frozenset((b"iCCP", b"eXIf"))
 _USED = _USED_IF_SOUND | {b"tRNS", b"acTL", b"fcTL", b"fdAT"}
 """The ancillary chunks that decide how the first picture looks."""
@@ -50,7 +50,7 @@ def png_size(data: bytes) -> tuple[int, int]:
 
 
 def open_png(data: bytes) -> PngImagePlugin.PngImageFile:
-    """The picture with its header read. Raises nearly any exception for a broken one."""
+    """The picture with its header read. Raises nearly anything for a broken one."""
     image = PngImagePlugin.PngImageFile(io.BytesIO(_without_unused_chunks(data)))
     key = image.info.get("transparency")
     if (

@@ -1,82 +1,115 @@
 """Text in every script: each part of it in the first font that has its characters.
 
-Noto Sans comes first; its other scripts and emoji follow, and Chinese, Japanese and Korean if `manimgx-fonts-cjk` is
-installed. What no font has is counted by its script, such as "3 x Han", and never written as a box. Never raises for
-any text.
+Noto Sans comes first; its other scripts and emoji follow, and Chinese, Japanese and
+Korean if `manimgx-fonts-cjk` is installed. What no font has is counted by its script,
+such as "3 x Han", and never written as a box. Never raises for any text.
 """
 
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
+from msgspec import Struct
 from PIL import Image, ImageDraw, ImageFont
 
 from image_workflow_emulator.imaging.colors import Color
 
 _ELLIPSIS = "…"
-_MAX_TEXT_CHARACTERS = 600  # characters that are used; more never fits a picture
+_MAX_CHARACTERS = 4_000
+"""Characters that are used; more fits no picture."""
 _PACKAGES = ("manimgx_fonts", "manimgx_fonts_cjk")
-_FIRST = "NotoSans[wght].ttf"
-_JOINERS = "\u200d\ufe0f"  # of emoji
+_FIRST_FILE = "NotoSans[wght].ttf"
+_JOINERS = "\u200d\ufe0f"
+"""Of emoji."""
+_RIGHT_TO_LEFT = ("R", "AL")
+_NO_CHARACTER = "\uffff"
+"""A character that each font draws as missing."""
+_MEASURED_SIZE = 64
+_BASE_LINE = 0.36
+"""How far the base line is below the middle of a line, as a share of the size."""
+
+
+class _Run(Struct, frozen=True):
+    """A part of a text, with the font that has its characters."""
+
+    font: ImageFont.FreeTypeFont
+    text: str
 
 
 class Face:
     """The fonts in one size, in pixels."""
 
     def __init__(self, size: int) -> None:
-        self._size = size
+        self.size = size
         self.line_height = round(size * 1.34)
 
     def length(self, text: str) -> float:
         """The width of a text of one line, in pixels."""
-        return sum(font.getlength(part) for font, part in _parts(text, self._size))
+        return _length_of(text) * self.size / _MEASURED_SIZE
 
     def draw(
         self, image: Image.Image, x: float, middle: float, text: str, color: Color
     ) -> None:
         """Write one line from the left, its letters around the middle."""
-        for font, part in _parts(text, self._size):
-            ImageDraw.Draw(image).text(
-                (x, middle + self._size * 0.36),
-                part,
-                fill=color,
-                font=font,
-                anchor="ls",
-            )
-            x += font.getlength(part)
+        draw = ImageDraw.Draw(image)
+        y = middle + self.size * _BASE_LINE
+        for run in _runs(text, self.size):
+            draw.text((x, y), run.text, fill=color, font=run.font, anchor="ls")
+            x += run.font.getlength(run.text)
+
+
+@lru_cache(maxsize=8192)
+def _length_of(text: str) -> float:
+    """The width of a text in one size, to which it is proportional in any other.
+
+    Some scripts take milliseconds for each word.
+    """
+    runs = _runs(text, _MEASURED_SIZE)
+    return sum(run.font.getlength(run.text) for run in runs)
 
 
 @lru_cache(maxsize=256)
-def _parts(text: str, size: int) -> list[tuple[ImageFont.FreeTypeFont, str]]:
-    """The parts of a text with the font that has each; marks go with what they follow, and spaces where that is right
-    to left.
+def _runs(text: str, size: int) -> list[_Run]:
+    """The parts of a text; marks go with what they follow, and spaces where that is
+    right to left.
     """
-    fonts: list[int] = []
-    for last, character in zip(" " + text, text, strict=False):
-        is_joined = _kind(character) in "MC" or (
-            character == " " and unicodedata.bidirectional(last) in ("R", "AL")
-        )
-        fonts.append(fonts[-1] if is_joined and fonts else max(0, _font_of(character)))
-    parts = groupby(zip(fonts, text, strict=True), key=lambda pair: pair[0])
-    return [
-        (_open(number, size), "".join(character for _, character in part))
-        for number, part in parts
-    ]
+    numbers: list[int] = []
+    last = " "
+    for character in text:
+        if numbers and _goes_with(last, character):
+            numbers.append(numbers[-1])
+        else:
+            numbers.append(max(0, _font_of(character)))
+        last = character
+    runs = []
+    start = 0
+    for number, same in groupby(numbers):
+        end = start + len(list(same))
+        runs.append(_Run(_open(number, size), text[start:end]))
+        start = end
+    return runs
+
+
+def _goes_with(last: str, character: str) -> bool:
+    if character == " ":
+        return unicodedata.bidirectional(last) in _RIGHT_TO_LEFT
+    return _class_of(character) in ("M", "C")
 
 
 @lru_cache(maxsize=1)
 def _files() -> list[Path]:
-    places = [
-        place
-        for spec in map(find_spec, _PACKAGES)
-        if spec
-        for place in spec.submodule_search_locations or ()
-    ]
-    files = [file for place in places for file in Path(place).glob("*.[to]t*")]
-    return sorted(files, key=lambda file: (file.name != _FIRST, file.name))
+    """The files of fonts, the first font first."""
+    files: list[Path] = []
+    for package in _PACKAGES:
+        spec = find_spec(package)
+        if spec is not None:
+            for folder in spec.submodule_search_locations or ():
+                files += Path(folder).glob("*.[to]t*")
+    return sorted(files, key=lambda file: (file.name != _FIRST_FILE, file.name))
 
 
 @lru_cache(maxsize=64)
@@ -87,33 +120,25 @@ def _open(number: int, size: int) -> ImageFont.FreeTypeFont:
 @lru_cache(maxsize=4096)
 def _font_of(character: str) -> int:
     """The number of the first font that has a character; -1 if none has it."""
-    masks = ((number, _open(number, 16).getmask) for number in range(len(_files())))
-    return next(
-        (
-            number
-            for number, mask in masks
-            if bytes(mask(character)) != bytes(mask("\uffff"))
-        ),
-        -1,
-    )
+    for number in range(len(_files())):
+        font = _open(number, 16)
+        if bytes(font.getmask(character)) != bytes(font.getmask(_NO_CHARACTER)):
+            return number
+    return -1
 
 
-def _kind(character: str) -> str:
+def _class_of(character: str) -> str:
+    """The first letter of a character's category: M is a mark, C a control."""
     return unicodedata.category(character)[0]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def plain_text(text: str) -> str:
-    """One line without control characters, lone surrogates, and characters that no font has."""
-    composed = unicodedata.normalize(
-        "NFC", text[:_MAX_TEXT_CHARACTERS].replace("...", _ELLIPSIS)
-    )
-    kept = filter(
-        lambda character: (
-            character.isspace() or character in _JOINERS or _kind(character) != "C"
-        ),
-        composed,
-    )
+    """One line without control characters, lone surrogates, and characters that no font
+    has.
+    """
+    shortened = text[:_MAX_CHARACTERS].replace("...", _ELLIPSIS)
+    kept = filter(_is_written, unicodedata.normalize("NFC", shortened))
     written = ""
     for script, characters in groupby(kept, key=_script_without_font):
         run = "".join(characters)
@@ -121,47 +146,74 @@ def plain_text(text: str) -> str:
     return " ".join(written.split())
 
 
+def _is_written(character: str) -> bool:
+    if character.isspace() or character in _JOINERS:
+        return True
+    return _class_of(character) != "C"
+
+
 def _script_without_font(character: str) -> str:
     """The script of a character that no font has; nothing for any other."""
-    if (
-        character.isspace()
-        or character in _JOINERS
-        or _kind(character) == "M"
-        or _font_of(character) >= 0
-    ):
+    if character.isspace() or character in _JOINERS or _class_of(character) == "M":
+        return ""
+    if _font_of(character) >= 0:
         return ""
     word = unicodedata.name(character, "unknown").partition(" ")[0].capitalize()
     return "Han" if word == "Cjk" else word
 
 
+# Lines --------------------------------------------------------------------------------
+
+
 def shorten(text: str, face: Face, width: float) -> str:
-    """As much of one line as fits `width` pixels, with an ellipsis if something is left out."""
+    """As much of one line as fits `width` pixels, with an ellipsis if something is left
+    out.
+    """
     if face.length(text) <= width:
         return text
-    fitting = (
-        bisect_left(
-            range(len(text)),
-            width,
-            key=lambda length: face.length(text[:length] + _ELLIPSIS),
-        )
-        - 1
-    )
-    return text[: max(0, fitting)].rstrip() + _ELLIPSIS
+    count = _fitting_length(text, face, width - face.length(_ELLIPSIS))
+    return text[:count].rstrip() + _ELLIPSIS
+
+
+def _fitting_length(text: str, face: Face, width: float) -> int:
+    """How many characters fit."""
+    counts = range(len(text) + 1)
+    lengths_above = bisect_right(counts, width, key=lambda n: face.length(text[:n]))
+    return max(0, lengths_above - 1)
 
 
 def wrap(text: str, face: Face, width: float, most_lines: int) -> list[str]:
-    """The text in lines of at most `width` pixels; the last one takes what is left, shortened."""
-    words = plain_text(text).split()
+    """The text in lines of at most `width` pixels; the last one takes what is left,
+    shortened.
+    """
+    space = face.length(" ")
     lines: list[str] = []
-    while words:
-        count = len(words)
-        if len(lines) < most_lines - 1:
-            count = 1
-            while (
-                count < len(words)
-                and face.length(" ".join(words[: count + 1])) <= width
-            ):
-                count += 1
-        lines.append(shorten(" ".join(words[:count]), face, width))
-        words = words[count:]
+    free = 0.0
+    for word in _words_in(text, face, width):
+        needed = space + face.length(word)
+        is_last = len(lines) == most_lines
+        if lines and (needed <= free or is_last):
+            lines[-1] += " " + word
+        else:
+            lines.append(word)
+            free = width + space
+        free -= needed
+        if is_last and free < 0:
+            break
+    if lines:
+        lines[-1] = shorten(lines[-1], face, width)
     return lines
+
+
+def _words_in(text: str, face: Face, width: float) -> Iterator[str]:
+    """The words of a text; one that is wider than a line is in parts."""
+    for word in plain_text(text).split():
+        rest = word
+        while face.length(rest) > width:
+            count = max(1, _fitting_length(rest, face, width))
+            yield rest[:count]
+            rest = rest[count:]
+            if not rest:
+                break
+        if rest:
+            yield rest

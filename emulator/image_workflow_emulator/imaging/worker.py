@@ -1,7 +1,9 @@
-"""What a helper process does: one job after another from its input, each answered on its output, until the input ends.
+"""What a helper process does: one job after another from its input, each answered on
+its output, until the input ends.
 
-Owns what jobs there are (`normalize`, `render` and `examine`), and keeps their limits of time and memory. A decoder
-cannot be stopped from within, so the process ends with a job that takes too much time; its sender notices that.
+Owns what jobs there are (`normalize`, `render` and `examine`), and keeps their limits
+of time and memory. A decoder cannot be stopped from within, so the process ends with a
+job that takes too much time; its sender notices that.
 """
 
 import contextlib
@@ -29,11 +31,15 @@ from image_workflow_emulator.imaging.render import render
 from image_workflow_emulator.imaging.scene import SCENE_EDGE, examine_scene
 
 MAX_MEMORY_BYTES = 5 << 28
-"""Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
+"""Of address space: a gibibyte for the job, and what the interpreter and its libraries
+take.
+"""
 LARGE_PIXELS = 1 << 22
 """A picture with more of them is large: of these, one at a time is decoded."""
 MAX_HEADER_SECONDS = 0.5
-"""Processor time to read the headers of a job's pictures; any sound ones take a hundredth of it."""
+"""Processor time to read the headers of a job's pictures; any sound ones take a
+hundredth of it.
+"""
 
 
 def main() -> None:
@@ -72,7 +78,9 @@ def _limit_memory(size_bytes: int) -> None:
 
 
 def _limit_seconds(seconds: float) -> None:
-    """End this process, by SIGPROF, when it has used so much more processor time; 0 is no limit."""
+    """End this process, by SIGPROF, when it has used so much more processor time; 0 is
+    no limit.
+    """
     if hasattr(
         signal, "setitimer"
     ):  # not on Windows, where the sender's deadline has to do

@@ -18,8 +18,8 @@ from image_workflow_emulator.service.sandbox.store import Store
 
 CARD_SIZE = (512, 640)
 """The size of every picture of an ingredient, a Team's own too, except premade Backgrounds."""
-_BACKGROUND_SIZE = (1024, 1024)
-"""Larger than a card: it also stands behind the subjects of Generations."""
+_BACKGROUND_SIZE = (1024, 1280)
+"""A card's ratio, and larger: it also stands behind the subjects of Generations."""
 
 _PER_KIND = 4
 

@@ -1,0 +1,291 @@
+"""Whole figures in a pose, who wear or hold a product.
+
+Must not know any picture that they appear in. Lengths are in heights of the figure,
+from its middle line and its top.
+"""
+
+from math import dist, sqrt
+
+from msgspec import Struct
+from PIL import Image, ImageDraw, ImageStat
+
+from image_workflow_emulator.imaging.canvas import Canvas, disc
+from image_workflow_emulator.imaging.colors import BLACK, Color, mix
+from image_workflow_emulator.imaging.geometry import Box, Point
+from image_workflow_emulator.imaging.heads import Person, draw_head
+
+FIGURE_HEIGHT = 720
+"""Pixels."""
+FIGURE_ASPECT = 0.56
+"""Width by height."""
+_SMOOTHING = 2
+"""Bodies are drawn this much larger, in RGBa, of which Pillow reduces the fastest, then
+reduced.
+"""
+
+_LIGHT_TOP: Color = (238, 234, 228)
+_DARK_TOP: Color = (70, 74, 84)
+_SHOES: Color = (52, 50, 54)
+
+_HEAD = Box(-0.095, -0.008, 0.19, 0.19)
+_HELD = Box(-0.16, 0.195, 0.32, 0.29)
+"""Where a product is that is held."""
+_WORN = Box(-0.17, 0.19, 0.34, 0.56)
+"""Where a garment is; it begins at the top."""
+_GRIP = 0.62
+"""How far down a product the hands are, as a share of its height."""
+_HALF_ARM = 0.125
+_SHOULDER = Point(0.088, 0.222)
+_HIP = Point(0.042, 0.48)
+
+
+class Stance(Struct, frozen=True):
+    """Where wrists and ankles are, those on the left first; an arm holds a product if
+    `holds` allows it.
+    """
+
+    left_wrist: Point
+    right_wrist: Point
+    left_ankle: Point
+    right_ankle: Point
+    left_holds: bool = True
+    right_holds: bool = True
+    turn: float = 0.0
+    """As in `Figure`."""
+
+
+_STANDING = Stance(
+    left_wrist=Point(-0.14, 0.48),
+    right_wrist=Point(0.14, 0.48),
+    left_ankle=Point(-0.06, 0.95),
+    right_ankle=Point(0.06, 0.95),
+)
+_STANCES = {
+    "turn": Stance(
+        left_wrist=Point(-0.10, 0.46),
+        right_wrist=Point(0.14, 0.47),
+        left_ankle=Point(-0.02, 0.95),
+        right_ankle=Point(0.12, 0.94),
+        turn=0.7,
+    ),
+    "walk": Stance(
+        left_wrist=Point(-0.215, 0.45),
+        right_wrist=Point(0.19, 0.45),
+        left_ankle=Point(-0.18, 0.93),
+        right_ankle=Point(0.125, 0.95),
+        left_holds=False,
+    ),
+    "hip": Stance(
+        left_wrist=Point(-0.15, 0.48),
+        right_wrist=Point(0.085, 0.42),
+        left_ankle=Point(-0.045, 0.95),
+        right_ankle=Point(0.115, 0.94),
+        right_holds=False,
+    ),
+}
+"""By a part of a Pose's name."""
+
+
+def stance_of(name: str | None) -> Stance:
+    """The stance that the name of a Pose contains; else that of standing."""
+    if name is not None:
+        for word, stance in _STANCES.items():
+            if word in name.casefold():
+                return stance
+    return _STANDING
+
+
+class Figure(Struct, frozen=True):
+    """Somebody in a stance, with another head and with a product if these are given,
+    both in RGB or RGBA.
+
+    `turn` is to the left below 0 and to the right above 0, by three quarters at 1: the
+    farther side is narrower. At 0, the stance decides.
+    """
+
+    person: Person
+    stance: Stance
+    head: Image.Image | None = None
+    product: Image.Image | None = None
+    is_worn: bool = False
+    turn: float = 0.0
+
+
+def draw_figure(figure: Figure) -> Image.Image:
+    """A figure in RGBA, `FIGURE_HEIGHT` high."""
+    turn = figure.turn or figure.stance.turn
+    body = _Body(figure, turn)
+    body.draw_legs()
+    body.draw_torso()
+    if not figure.is_worn:
+        body.draw_arms()
+    canvas = Canvas(body.image())
+    _paint_head(canvas, figure, turn)
+    if figure.product is not None and figure.is_worn:
+        _paint_garment(canvas, figure.product, turn)
+        arms = _Body(figure, turn)
+        arms.draw_arms()
+        canvas.paint(arms.image(), Box(0, 0, *canvas.image.size))
+    elif figure.product is not None:
+        _paint_held(canvas, figure, figure.product)
+    return canvas.image
+
+
+def _in_pixels(box: Box) -> Box:
+    """A place of a figure, in its picture."""
+    scaled = box.scaled(FIGURE_HEIGHT)
+    return scaled._replace(left=scaled.left + FIGURE_HEIGHT * FIGURE_ASPECT / 2)
+
+
+def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
+    head = figure.head or draw_head(figure.person, 160, turn)
+    place = _HEAD._replace(left=_HEAD.left + 0.02 * turn)
+    narrowed = head.width / head.height * (1 - 0.2 * abs(turn))
+    canvas.paint(head, _in_pixels(place).fit(narrowed, down=1.0))
+
+
+def _paint_garment(canvas: Canvas, garment: Image.Image, turn: float) -> None:
+    narrowed = garment.width / garment.height * (1 - 0.25 * abs(turn))
+    canvas.paint(garment, _in_pixels(_WORN).fit(narrowed, down=0))
+
+
+def _paint_held(canvas: Canvas, figure: Figure, product: Image.Image) -> None:
+    canvas.paint(product, _in_pixels(_held_place(product)))
+    hand = disc(mix(figure.person.skin, BLACK, 0.06), 64)
+    for wrist in _gripping_wrists(figure):
+        place = Box(wrist.x - 0.022, wrist.y - 0.022, 0.044, 0.05)
+        canvas.paint(hand, _in_pixels(place))
+
+
+def _held_place(product: Image.Image) -> Box:
+    return _HELD.fit(product.width / product.height, down=0)
+
+
+def _gripping_wrists(figure: Figure) -> list[Point]:
+    gripping = [side for side in (-1, 1) if _grips(figure, side)]
+    return [_wrist(figure, side) for side in gripping]
+
+
+def _grips(figure: Figure, side: int) -> bool:
+    """Whether the arm on a side (-1 is on the left) holds the product."""
+    if figure.product is None or figure.is_worn:
+        return False
+    return figure.stance.left_holds if side < 0 else figure.stance.right_holds
+
+
+def _wrist(figure: Figure, side: int) -> Point:
+    if _grips(figure, side) and figure.product is not None:
+        place = _held_place(figure.product)
+        return Point(side * place.width / 2, place.top + place.height * _GRIP)
+    return figure.stance.left_wrist if side < 0 else figure.stance.right_wrist
+
+
+def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
+    """Outwards of the line between shoulder and wrist, as far as the length of an arm
+    makes it.
+    """
+    reach = dist(shoulder, wrist)
+    outwards = side * sqrt(max(0.0, _HALF_ARM**2 - reach**2 / 4)) / reach
+    middle = shoulder.towards(wrist, 0.5)
+    return Point(
+        middle.x + (wrist.y - shoulder.y) * outwards,
+        middle.y - (wrist.x - shoulder.x) * outwards,
+    )
+
+
+class _Body:
+    """The parts of a figure in the making, of which any may be left out."""
+
+    def __init__(self, figure: Figure, turn: float) -> None:
+        self._figure = figure
+        self._turn = turn
+        self._farther = 1 - 0.45 * abs(turn)
+        self._height = FIGURE_HEIGHT * _SMOOTHING
+        width = round(self._height * FIGURE_ASPECT)
+        self._image = Image.new("RGBa", (width, self._height))
+        self._pen = ImageDraw.Draw(self._image)
+        self._top = _top_of(figure)
+
+    def image(self) -> Image.Image:
+        """What was drawn, in RGBA."""
+        return self._image.reduce(_SMOOTHING).convert("RGBA")
+
+    def draw_legs(self) -> None:
+        stance = self._figure.stance
+        self._draw_leg(-1, stance.left_ankle)
+        self._draw_leg(1, stance.right_ankle)
+
+    def _draw_leg(self, side: int, ankle: Point) -> None:
+        heel = Point(ankle.x, 0.972)
+        toe = Point(ankle.x + side * 0.03, 0.974)
+        self._draw_limb(0.044, _SHOES, heel, toe)
+        hip = Point(side * _HIP.x, _HIP.y)
+        self._draw_limb(0.062, self._trousers, hip, ankle)
+
+    @property
+    def _trousers(self) -> Color:
+        return mix(self._figure.person.cloth, BLACK, 0.3)
+
+    def draw_torso(self) -> None:
+        self._draw_limb(
+            0.075, self._trousers, Point(-0.045, 0.465), Point(0.045, 0.465)
+        )
+        outline = (
+            Point(-0.062, 0.22),
+            Point(0.062, 0.22),
+            Point(0.04, 0.42),
+            Point(-0.04, 0.42),
+            Point(-0.062, 0.22),
+        )
+        color = self._figure.person.skin if self._figure.is_worn else self._top
+        self._draw_limb(0.07, color, *outline)
+        self._draw_limb(0.1, color, Point(0, 0.22), Point(0, 0.43))
+
+    def draw_arms(self) -> None:
+        """Draw both arms; below a garment they have its sleeves already."""
+        for side in (-1, 1):
+            shoulder = Point(side * _SHOULDER.x, _SHOULDER.y)
+            wrist = _wrist(self._figure, side)
+            elbow = _elbow(shoulder, wrist, side)
+            sleeve_end = shoulder.towards(elbow, 0.5)
+            self._draw_limb(0.038, self._figure.person.skin, shoulder, elbow, wrist)
+            self._draw_limb(0.056, mix(self._top, BLACK, 0.05), shoulder, sleeve_end)
+
+    def _draw_limb(self, width: float, color: Color, *points: Point) -> None:
+        """Draw a line with round ends through places of the figure."""
+        places = [self._place_of(point) for point in points]
+        self._pen.line(places, fill=color, width=round(width * self._height))
+        radius = width * self._height / 2 - 1
+        for place in places:
+            outline = (
+                place.x - radius,
+                place.y - radius,
+                place.x + radius,
+                place.y + radius,
+            )
+            self._pen.ellipse(outline, fill=color)
+
+    def _place_of(self, point: Point) -> Point:
+        """A place in pixels; the farther side is narrower."""
+        x = point.x * self._height
+        if point.x * self._turn < 0:
+            x *= self._farther
+        return Point(self._image.width / 2 + x, point.y * self._height)
+
+
+def _top_of(figure: Figure) -> Color:
+    """The colour of the clothes above: that of a garment, or one that parts from what
+    is held.
+    """
+    if figure.product is None:
+        return _LIGHT_TOP
+    if figure.is_worn:
+        return _mean_color(figure.product)
+    is_light = sum(_mean_color(figure.product)) > 3 * 190
+    return _DARK_TOP if is_light else _LIGHT_TOP
+
+
+def _mean_color(product: Image.Image) -> Color:
+    mask = product.getchannel("A") if product.mode == "RGBA" else None
+    red, green, blue, *_ = ImageStat.Stat(product, mask).mean
+    return round(red), round(green), round(blue)

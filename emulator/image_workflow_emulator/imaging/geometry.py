@@ -1,0 +1,208 @@
+"""Points and boxes, and how several pictures share a room, in any one unit."""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+from msgspec import Struct
+
+_MOST_SPREAD = 0.6
+"""The widest gap in a row, in widths of what is beside it."""
+
+
+class Point(NamedTuple):
+    """A place; `y` grows downwards."""
+
+    x: float
+    y: float
+
+    def towards(self, other: "Point", share: float) -> "Point":
+        """The point at this share of the way to another one."""
+        return Point(
+            self.x + (other.x - self.x) * share,
+            self.y + (other.y - self.y) * share,
+        )
+
+
+class Box(NamedTuple):
+    """A rectangle with its upper left corner."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The edge on the right."""
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.top + self.height
+
+    @property
+    def middle(self) -> float:
+        """The middle between left and right."""
+        return self.left + self.width / 2
+
+    def inset(self, margin: float) -> "Box":
+        """The box with its edges moved inwards, to no less than a pixel."""
+        width = max(1.0, self.width - 2 * margin)
+        height = max(1.0, self.height - 2 * margin)
+        return self.place(width, height)
+
+    def place(
+        self, width: float, height: float, across: float = 0.5, down: float = 0.5
+    ) -> "Box":
+        """A box of this size, for which the remaining space is divided.
+
+        `across` is the share of it on the left, `down` the share above.
+        """
+        return Box(
+            self.left + (self.width - width) * across,
+            self.top + (self.height - height) * down,
+            width,
+            height,
+        )
+
+    def fit(self, aspect: float, down: float = 0.5) -> "Box":
+        """The largest box of this width by height."""
+        width = min(self.width, self.height * aspect)
+        return self.place(width, width / aspect, down=down)
+
+    def scaled(self, factor: float) -> "Box":
+        """The box in a smaller unit, `factor` of which make one."""
+        return Box(
+            self.left * factor,
+            self.top * factor,
+            self.width * factor,
+            self.height * factor,
+        )
+
+    def below(self, top: float) -> "Box":
+        """The part from this height downwards, of at least a pixel."""
+        return Box(self.left, top, self.width, max(1.0, self.bottom - top))
+
+    def above(self, bottom: float) -> "Box":
+        """The part down to this height, of at least a pixel."""
+        return self._replace(height=max(1.0, bottom - self.top))
+
+    def from_left(self, width: float) -> "Box":
+        """A strip along the left edge."""
+        return self._replace(width=width)
+
+    def right_of(self, left: float) -> "Box":
+        """The part from this place to the right, of at least a pixel."""
+        return Box(left, self.top, max(1.0, self.right - left), self.height)
+
+
+class Row(Struct, frozen=True):
+    """Boxes side by side, on one base line."""
+
+    boxes: Sequence[Box]
+    floor: float
+
+
+class _Shape(NamedTuple):
+    """A picture of area 1."""
+
+    width: float
+    height: float
+
+
+Shapes = Sequence[_Shape]
+
+
+class Arrangement(Struct, frozen=True):
+    """How pictures share a room."""
+
+    gap: float
+    """The least gap between pictures."""
+    share: float = 1.0
+    """Of the largest size with which they fit."""
+    across: float = 0.5
+    """The place of what is narrower than the room, from 0 (left) to 1 (right)."""
+    down: float = 1.0
+    """The place of what is lower than the room, from 0 (top) to 1 (on its floor)."""
+
+
+def arrange(aspects: Sequence[float], room: Box, arrangement: Arrangement) -> list[Row]:
+    """Rows for pictures of these aspects, in order, from the top.
+
+    All pictures have the same area. What is left of the width parts those of a row.
+    """
+    shapes = [_Shape(sqrt(aspect), 1 / sqrt(aspect)) for aspect in aspects]
+    best_rows: list[Shapes] = []
+    best_scale = 0.0
+    for row_count in range(1, len(shapes) + 1):
+        rows = _in_rows(shapes, row_count)
+        scale = _scale_of(rows, room, arrangement.gap)
+        if scale > best_scale:
+            best_scale = scale
+            best_rows = rows
+    scale = max(1.0, best_scale * arrangement.share)
+    return _placed(best_rows, scale, room, arrangement)
+
+
+def _in_rows(shapes: Shapes, row_count: int) -> list[Shapes]:
+    """As many in each row; what does not come out even is above."""
+    rows = []
+    end = 0
+    for number in range(row_count):
+        start = end
+        rows_left = row_count - number
+        end += -(-(len(shapes) - start) // rows_left)
+        rows.append(shapes[start:end])
+    return rows
+
+
+def _scale_of(rows: Sequence[Shapes], room: Box, gap: float) -> float:
+    """By how much the shapes can be enlarged; they are never smaller than a pixel."""
+    height = sum(_height_of(row) for row in rows)
+    scales = [(room.height - gap * (len(rows) - 1)) / height]
+    for row in rows:
+        free = room.width - gap * (len(row) - 1)
+        scales.append(free / _width_of(row))
+    return max(1.0, min(scales))
+
+
+def _height_of(row: Shapes) -> float:
+    return max(shape.height for shape in row)
+
+
+def _width_of(row: Shapes) -> float:
+    return sum(shape.width for shape in row)
+
+
+def _placed(
+    rows: Sequence[Shapes], scale: float, room: Box, arrangement: Arrangement
+) -> list[Row]:
+    heights = [_height_of(row) * scale for row in rows]
+    total = sum(heights) + arrangement.gap * (len(rows) - 1)
+    top = room.top + (room.height - total) * arrangement.down
+    placed = []
+    for row, height in zip(rows, heights, strict=True):
+        floor = top + height
+        placed.append(Row(_boxes_on(floor, row, scale, room, arrangement), floor))
+        top = floor + arrangement.gap
+    return placed
+
+
+def _boxes_on(
+    floor: float, row: Shapes, scale: float, room: Box, arrangement: Arrangement
+) -> list[Box]:
+    width = _width_of(row) * scale
+    free = max(0.0, room.width - width)
+    most_gap = max(arrangement.gap, _MOST_SPREAD * width / len(row))
+    gap = min(max(arrangement.gap, free / (len(row) + 1)), most_gap)
+    taken = width + gap * (len(row) - 1)
+    left = room.left + (room.width - taken) * arrangement.across
+    boxes = []
+    for shape in row:
+        height = shape.height * scale
+        box = Box(left, floor - height, shape.width * scale, height)
+        boxes.append(box)
+        left = box.right + gap
+    return boxes

@@ -1,0 +1,61 @@
+"""From which side, and how near, a slot shows its scene.
+
+A photoshoot is one scene from four sides; each single shot is a scene of its own.
+"""
+
+from msgspec import Struct
+
+from image_workflow_emulator.domain.recipes import PhotographRecipe
+
+
+class View(Struct, frozen=True):
+    """How a scene is seen.
+
+    Above 1 of `share`, products alone are seen, beyond the edges of the picture.
+    """
+
+    bottom: float
+    """How much of a figure, from its top, is in the picture."""
+    share: float
+    """How much of the room products, or a group of people, take."""
+    across: float = 0.5
+    """The place of both, from 0 (left) to 1 (right)."""
+    turn: float = 0.0
+    """As in `Figure`."""
+
+    @property
+    def is_detail(self) -> bool:
+        """Whether the picture shows no more than a part of a product."""
+        return self.share > 1
+
+
+_DISTANCES = {
+    "close": View(0.5, 1.0),
+    "medium": View(0.6, 0.82),
+    "far": View(1.5, 0.55),
+}
+_PHOTOSHOOT = (
+    View(1.02, 0.74),
+    View(0.5, 1.0),
+    View(0.6, 0.84, across=0.3, turn=1.0),
+    View(0.5, 1.7),
+)
+"""By slot: full, close, three-quarter, detail."""
+_PLACES = (0.5, 0.2, 0.8, 0.35, 0.65, 0.5)
+"""Of single shots, by slot, as `across`."""
+_RETREAT = 0.05
+"""By how much each single shot is smaller than the one before."""
+
+
+def view_of(recipe: PhotographRecipe) -> View:
+    """The view of a slot, by the camera distance or by its place among the slots."""
+    number = recipe.slot - 1
+    chosen = _DISTANCES[recipe.camera_distance or "medium"]
+    if not recipe.is_photoshoot:
+        share = 1 - _RETREAT * (number % len(_PLACES))
+        across = _PLACES[number % len(_PLACES)]
+        turn = 1.0 - 2 * across
+        return View(chosen.bottom / share, chosen.share * share, across, turn)
+    if recipe.camera_distance is not None and number == 0:
+        return chosen
+    return _PHOTOSHOOT[number % len(_PHOTOSHOOT)]

@@ -1,0 +1,155 @@
+"""People in photographs: how they stand, what they wear or hold, and whose skin they
+have.
+"""
+
+from itertools import combinations
+
+import pytest
+from PIL import Image, ImageDraw
+
+from image_workflow_emulator.domain.recipes import CardRecipe
+from image_workflow_emulator.imaging.colors import Color
+from image_workflow_emulator.imaging.garments import is_worn
+from image_workflow_emulator.imaging.heads import NEUTRAL_SKIN, skin_of
+from image_workflow_emulator.imaging.render import render
+from tests.imaging.photographs import (
+    EDGE,
+    RED,
+    cut_out_file,
+    photograph,
+    plain_file,
+    premade,
+    print_file,
+    scene_of,
+    shirt_file,
+)
+from tests.imaging.pictures import (
+    box_of,
+    count_of,
+    difference,
+    encoded,
+    is_near,
+    pixel,
+    product,
+)
+from tests.support.pictures import decode
+
+POSES = ("Standing front", "Three-quarter turn", "Walking", "Hand on hip")
+SKIN: Color = (200, 140, 100)
+NIGHT: Color = (0x10, 0x20, 0x80)
+
+
+# Poses --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "upload", [print_file(RED), shirt_file(RED)], ids=["held", "worn"]
+)
+def test_people_are_as_the_pose_says(upload: bytes) -> None:
+    scenes = []
+    for pose in POSES:
+        image = photograph(upload, print_file(RED), people=1, pose=pose)
+        scenes.append(image.crop((0, 0, EDGE, EDGE * 3 // 4)))
+
+    for first, second in combinations(scenes, 2):
+        assert difference(first, second) > 0.3
+
+
+def hands_of(upload: bytes, **fields: object) -> Image.Image:
+    """What is of the colour of a model's skin beside and below a product."""
+    card = premade("fashion_model", "Ava", "female", "18-25")
+    return photograph(
+        upload, card, people=1, model_input_count=1, camera_distance="far", **fields
+    )
+
+
+def test_the_arms_of_who_wears_a_garment_are_beside_it() -> None:
+    worn = scene_of(hands_of(shirt_file(RED)))
+    held = scene_of(hands_of(print_file(RED)))
+
+    worn_box = box_of(worn, RED, 30)
+    held_box = box_of(held, RED, 30)
+    skin = (224, 178, 144)
+    worn_skin = box_of(worn, skin, 12)
+    held_skin = box_of(held, skin, 12)
+    assert worn_skin[3] > held_skin[3], "hanging arms reach further down"
+    assert worn_box[2] - worn_box[0] > held_box[2] - held_box[0]
+
+
+@pytest.mark.parametrize("name", ["Linen shirt", "Shirts", "WINTER COAT", "Sweatshirt"])
+def test_a_garment_is_known_by_its_name(name: str) -> None:
+    product_picture = decode(cut_out_file(RED))
+
+    assert is_worn(product_picture, name)
+
+
+@pytest.mark.parametrize("name", ["Mug", "", "Coaster"])
+def test_a_thing_without_sleeves_is_held(name: str) -> None:
+    assert not is_worn(decode(cut_out_file(RED)), name)
+
+
+def test_a_garment_is_known_by_its_sleeves() -> None:
+    assert is_worn(decode(shirt_file(RED)), "")
+
+
+def test_a_garment_in_a_frame_is_held() -> None:
+    assert not is_worn(product(RED), "Shirt")
+
+
+# Heads --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Ava", "Ben", "Cleo", "Dora"])
+def test_the_head_of_a_premade_model_is_whole_and_cut_out(name: str) -> None:
+    card = premade("fashion_model", name, "female", "55+")
+
+    image = photograph(
+        print_file(RED), card, people=1, model_input_count=1, background_hex="#102080"
+    )
+
+    head = image.convert("RGB").crop((EDGE * 3 // 8, 0, EDGE * 5 // 8, EDGE // 5))
+    red, green, blue, *_ = pixel(decode(card), 4, 4)
+    assert count_of(head, NIGHT, 4) > 0.3 * head.width * head.height
+    assert count_of(head, (red, green, blue), 4) == 0
+
+
+def portrait(skin: Color, ground: Color) -> Image.Image:
+    image = Image.new("RGB", (200, 260), ground)
+    draw = ImageDraw.Draw(image)
+    draw.ellipse((50, 30, 150, 160), fill=skin)
+    draw.pieslice((45, 20, 155, 150), 180, 360, fill=(30, 24, 20))
+    draw.rectangle((30, 170, 170, 260), fill=(60, 60, 90))
+    return image
+
+
+def own_model(picture: Image.Image) -> bytes:
+    recipe = CardRecipe(
+        width=512,
+        height=640,
+        format="png",
+        kind="fashion_model",
+        name="Mine",
+        inputs=("one",),
+    )
+    return render(recipe, [encoded(picture, "PNG")])
+
+
+@pytest.mark.parametrize("ground", [(120, 140, 160), (240, 240, 240), (30, 90, 40)])
+@pytest.mark.parametrize("skin", [SKIN, (110, 72, 52), (240, 205, 180)])
+def test_the_skin_of_an_own_model_is_that_of_the_picture(
+    skin: Color, ground: Color
+) -> None:
+    assert is_near(skin, skin_of(portrait(skin, ground)), 12)
+
+
+def test_a_picture_without_skin_gives_a_neutral_one() -> None:
+    assert skin_of(portrait((40, 160, 60), (120, 140, 160))) == NEUTRAL_SKIN
+
+
+def test_somebody_has_the_skin_of_the_chosen_model() -> None:
+    card = own_model(portrait(SKIN, (120, 140, 160)))
+
+    image = photograph(plain_file(RED), card, people=1, model_input_count=1)
+
+    scene = image.crop((0, EDGE // 3, EDGE, EDGE * 2 // 3))
+    assert count_of(scene, SKIN, 20) > 500
