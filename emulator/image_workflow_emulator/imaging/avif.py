@@ -45,10 +45,15 @@ _SEQUENCE_HEADER = 1
 
 
 class _Box(NamedTuple):
+    """A box by its places in a file; `body` is where its content begins."""
+
     kind: bytes
     start: int
     body: int
     end: int
+
+    def content(self, data: bytes) -> bytes:
+        return data[self.body : self.end]
 
 
 class _Association(NamedTuple):
@@ -58,6 +63,10 @@ class _Association(NamedTuple):
 
     is_essential: int
     number: int
+
+    def packed(self) -> bytes:
+        """The entry in a box `ipma` of version 1."""
+        return struct.pack(">H", self.is_essential << 15 | self.number)
 
 
 class _Item(Struct):
@@ -101,27 +110,46 @@ def open_avif(data: bytes) -> ImageFile.ImageFile:
     return image
 
 
-def announced_size(data: bytes) -> tuple[int, int] | None:
-    """The size of the largest picture that the container announces, in pixels."""
-    largest = None
+class PixelSize(NamedTuple):
+    """Width and height in pixels."""
+
+    width: int
+    height: int
+
+    @property
+    def area(self) -> int:
+        """All pixels."""
+        return self.width * self.height
+
+
+class Aperture(NamedTuple):
+    """The part of a picture that is seen, in pixels from its upper left corner."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+def announced_size(data: bytes) -> PixelSize | None:
+    """The size of the largest picture that the container announces."""
+    sizes: list[PixelSize] = []
     with contextlib.suppress(Exception):
         container = _read_container(data)
-        for box in container.properties:
-            if box.kind == b"ispe":
-                size = _size_in(data, box)
-                if largest is None or size[0] * size[1] > largest[0] * largest[1]:
-                    largest = size
-    return largest
+        extents = [box for box in container.properties if box.kind == b"ispe"]
+        sizes = [_size_in(data, box) for box in extents]
+    return max(sizes, key=lambda size: size.area, default=None)
 
 
-def _size_in(data: bytes, box: _Box) -> tuple[int, int]:
+def _size_in(data: bytes, box: _Box) -> PixelSize:
     reader = BitReader(data, box.body + _FULL_BOX_BYTES)
-    return reader.read(32), reader.read(32)
+    width = reader.read(32)
+    height = reader.read(32)
+    return PixelSize(width, height)
 
 
-def clean_aperture(data: bytes) -> tuple[int, int, int, int] | None:
-    """The part of the decoded picture that is meant to be seen: left, top, right and
-    bottom, in pixels.
+def clean_aperture(data: bytes) -> Aperture | None:
+    """The part of the decoded picture that is meant to be seen.
 
     It is applied before the picture is turned. One that has fractions of pixels, or is
     not within the picture, counts for nothing.
@@ -132,25 +160,35 @@ def clean_aperture(data: bytes) -> tuple[int, int, int, int] | None:
         aperture = container.property_of(item, b"clap")
         extents = container.property_of(item, b"ispe")
         if aperture is not None and extents is not None:
-            return _rectangle(_size_in(data, extents), BitReader(data, aperture.body))
+            reader = BitReader(data, aperture.body)
+            return _read_aperture(reader, _size_in(data, extents))
     return None
 
 
-def _rectangle(
-    size: tuple[int, int], reader: BitReader
-) -> tuple[int, int, int, int] | None:
-    width, height, from_center, from_middle = (
-        Fraction(reader.read_signed(32), reader.read_signed(32)) for _ in range(4)
-    )
-    left = from_center + (size[0] - width) / 2
-    top = from_middle + (size[1] - height) / 2
+def _read_aperture(reader: BitReader, size: PixelSize) -> Aperture | None:
+    width = _read_fraction(reader)
+    height = _read_fraction(reader)
+    from_center = _read_fraction(reader)
+    from_middle = _read_fraction(reader)
+    left = from_center + (size.width - width) / 2
+    top = from_middle + (size.height - height) / 2
     edges = (left, top, left + width, top + height)
     if any(edge.denominator != 1 for edge in edges):
         return None
-    is_within = left >= 0 and top >= 0 and edges[2] <= size[0] and edges[3] <= size[1]
-    if not is_within or width < 1 or height < 1:
+    aperture = Aperture(*map(int, edges))
+    if aperture.left < 0 or aperture.top < 0:
         return None
-    return int(left), int(top), int(edges[2]), int(edges[3])
+    if aperture.right > size.width or aperture.bottom > size.height:
+        return None
+    if width < 1 or height < 1:
+        return None
+    return aperture
+
+
+def _read_fraction(reader: BitReader) -> Fraction:
+    numerator = reader.read_signed(32)
+    denominator = reader.read_signed(32)
+    return Fraction(numerator, denominator)
 
 
 def _with_announced_size(data: bytes) -> bytes:
@@ -165,50 +203,59 @@ def _with_announced_size(data: bytes) -> bytes:
         primary = container.primary_item()
         if container.property_of(primary, b"ispe") is not None:
             return data
-        meta = _meta_with_size(container, _size_of_bitstream(container, primary))
+        size = _size_of_bitstream(container, primary)
+        meta = _meta_with_size(container, size)
     except Exception:  # a container that cannot be read
         return data
     name = container.meta.start + 4
     return data[:name] + b"free" + data[name + 4 :] + meta
 
 
-def _meta_with_size(container: _Container, size: tuple[int, int]) -> bytes:
+def _meta_with_size(container: _Container, size: PixelSize) -> bytes:
     data = container.data
     lists = container.children[b"iprp"]
-    properties = _box_named(b"ipco", data, lists.body, lists.end)
+    old_properties = _box_named(b"ipco", data, lists.body, lists.end)
     extents = _boxed(b"ispe", struct.pack(">III", 0, *size))
-    new_lists = _boxed(b"ipco", data[properties.body : properties.end] + extents)
-    new_lists += _associations_with(container, len(container.properties) + 1)
-    pieces = [data[container.meta.body : container.meta.body + _FULL_BOX_BYTES]]
+    properties = _boxed(b"ipco", old_properties.content(data) + extents)
+    associations = _associations_with(container, len(container.properties) + 1)
+    version_and_flags = container.meta.content(data)[:_FULL_BOX_BYTES]
+    pieces = [version_and_flags]
     for box in container.children.values():
         if box.kind == b"iprp":
-            pieces.append(_boxed(b"iprp", new_lists))
+            pieces.append(_boxed(b"iprp", properties + associations))
         else:
             pieces.append(data[box.start : box.end])
     return _boxed(b"meta", b"".join(pieces))
 
 
 def _associations_with(container: _Container, new_number: int) -> bytes:
-    """The box `ipma` with one more property for each picture, which comes first."""
-    entries = [
-        struct.pack(">II", 1 << 24 | 1, len(container.items))
-    ]  # version 1: 32 bits; flag 1: 16 bits
+    """The box `ipma` with one more property for each picture, which comes first.
+
+    Version 1 has numbers of pictures in 32 bits, flag 1 those of properties in 15.
+    """
+    head = struct.pack(">BBH", 1, 0, 1)
+    count = struct.pack(">I", len(container.items))
+    pieces = [head, count]
     for item in container.items:
         associations = [_Association(0, new_number), *item.associations]
-        entries.append(struct.pack(">IB", item.id, len(associations)))
-        for is_essential, number in associations:
-            entries.append(struct.pack(">H", is_essential << 15 | number))
-    return _boxed(b"ipma", b"".join(entries))
+        pieces.append(struct.pack(">IB", item.id, len(associations)))
+        pieces += [association.packed() for association in associations]
+    return _boxed(b"ipma", b"".join(pieces))
 
 
-def _boxed(kind: bytes, body: bytes) -> bytes:
-    return struct.pack(">I4s", _HEAD_BYTES + len(body), kind) + body
+def _boxed(kind: bytes, content: bytes) -> bytes:
+    length = _HEAD_BYTES + len(content)
+    return struct.pack(">I4s", length, kind) + content
 
 
 # Reading ------------------------------------------------------------------------------
 
 
-def _boxes(data: bytes, start: int, end: int) -> Iterator[_Box]:
+def _boxes(
+    data: bytes,
+    start: int,
+    end: int,
+) -> Iterator[_Box]:
     for _ in range(_MAX_BOXES):
         if start + _HEAD_BYTES > end:
             return
@@ -225,7 +272,12 @@ def _boxes(data: bytes, start: int, end: int) -> Iterator[_Box]:
         start += length
 
 
-def _box_named(kind: bytes, data: bytes, start: int, end: int) -> _Box:
+def _box_named(
+    kind: bytes,
+    data: bytes,
+    start: int,
+    end: int,
+) -> _Box:
     """Raises StopIteration if there is none."""
     return next(box for box in _boxes(data, start, end) if box.kind == kind)
 
@@ -250,19 +302,23 @@ def _read_container(data: bytes) -> _Container:
 def _read_items(data: bytes, associations: _Box) -> list[_Item]:
     reader = BitReader(data, associations.body)
     version = reader.read(8)
-    has_long_numbers = reader.read(24) & 1
+    flags = reader.read(24)
+    identifier_bits = 16 if version == 0 else 32
+    number_bits = 15 if flags & 1 else 7
+    item_count = min(reader.read(32), _MAX_BOXES)
     items = []
-    for _ in range(min(reader.read(32), _MAX_BOXES)):
-        item = _Item(reader.read(16 if version == 0 else 32), [])
-        for _ in range(reader.read(8)):
+    for _ in range(item_count):
+        item = _Item(reader.read(identifier_bits), [])
+        association_count = reader.read(8)
+        for _ in range(association_count):
             is_essential = reader.read(1)
-            number = reader.read(15 if has_long_numbers else 7)
+            number = reader.read(number_bits)
             item.associations.append(_Association(is_essential, number))
         items.append(item)
     return items
 
 
-def _size_of_bitstream(container: _Container, item: _Item) -> tuple[int, int]:
+def _size_of_bitstream(container: _Container, item: _Item) -> PixelSize:
     """Raises ValueError if no sequence header is where it should be."""
     start = _place_of(container, item)
     reader = BitReader(container.data, start)
@@ -292,7 +348,7 @@ def _variable_number(reader: BitReader) -> int:
     return number
 
 
-def _size_of_sequence(reader: BitReader) -> tuple[int, int]:
+def _size_of_sequence(reader: BitReader) -> PixelSize:
     reader.read(4)  # profile and still_picture
     is_reduced = reader.read(1)
     if is_reduced:
@@ -301,7 +357,9 @@ def _size_of_sequence(reader: BitReader) -> tuple[int, int]:
         _skip_operating_points(reader)
     width_bits = reader.read(4) + 1
     height_bits = reader.read(4) + 1
-    return reader.read(width_bits) + 1, reader.read(height_bits) + 1
+    width = reader.read(width_bits) + 1
+    height = reader.read(height_bits) + 1
+    return PixelSize(width, height)
 
 
 def _skip_operating_points(reader: BitReader) -> None:

@@ -45,7 +45,11 @@ class Canvas:
         self.image = image
 
     @classmethod
-    def of(cls, size: Size, ground: Ground) -> "Canvas":
+    def of(
+        cls,
+        size: Size,
+        ground: Ground,
+    ) -> "Canvas":
         """A canvas full of a ground.
 
         A picture of another ratio is cut so that its horizon, if it has one, stays at
@@ -122,7 +126,11 @@ class Canvas:
         if not images:
             return
         aspects = [image.width / image.height for image in images]
-        arrangement = Arrangement(2 * self.gap, share, across)
+        arrangement = Arrangement(
+            gap=2 * self.gap,
+            share=share,
+            across=across,
+        )
         rows = arrange(aspects, room, arrangement)
         unpainted = list(images)
         for row in rows:
@@ -197,7 +205,11 @@ def gradient_column(
     return column
 
 
-def _blend(upper: Color, lower: Color, height: int) -> Image.Image:
+def _blend(
+    upper: Color,
+    lower: Color,
+    height: int,
+) -> Image.Image:
     ends = Image.frombytes("RGB", (1, 2), bytes((*upper, *lower)))
     between = (0, 0.5, 1, 1.5)
     return ends.resize((1, height), Image.Resampling.BILINEAR, between)
@@ -205,9 +217,21 @@ def _blend(upper: Color, lower: Color, height: int) -> Image.Image:
 
 def backdrop(hue: float) -> Image.Image:
     """A plain wall and floor, as a column."""
-    wall = color_of_hue(hue, 0.1, 0.97)
-    floor = color_of_hue(hue, 0.17, 0.84)
-    front = color_of_hue(hue, 0.14, 0.92)
+    wall = color_of_hue(
+        hue=hue,
+        saturation=0.1,
+        value=0.97,
+    )
+    floor = color_of_hue(
+        hue=hue,
+        saturation=0.17,
+        value=0.84,
+    )
+    front = color_of_hue(
+        hue=hue,
+        saturation=0.14,
+        value=0.92,
+    )
     return gradient_column(
         (
             (0.0, wall),
@@ -232,7 +256,11 @@ def stretched(image: Image.Image, size: Size) -> Image.Image:
 
 
 @lru_cache(maxsize=16)
-def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
+def rounded_mask(
+    width: int,
+    height: int,
+    radius: float,
+) -> Image.Image:
     """A mask of a rounded rectangle, with soft edges."""
     mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING))
     outline = (0, 0, mask.width - 1, mask.height - 1)

@@ -42,7 +42,11 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
     asked for.
     """
     size = (recipe.width, recipe.height)
-    layout = layout_of(size, beside_share=0.5, below_share=0.5)
+    layout = layout_of(
+        size,
+        beside_share=0.5,
+        below_share=0.5,
+    )
     ground = backdrop(chance(recipe.instructions, *recipe.inputs))
     canvas = Canvas.of(layout.size, ground)
     room = layout.scene
@@ -52,17 +56,29 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         place = layout.plaque.place(panel.width, panel.height, down=down)
         if not layout.is_beside:
             room = room.above(place.top - layout.margin)
-        paste_panel(canvas.image, panel, place, max(layout.size) / 56)
+        paste_panel(
+            canvas.image,
+            panel=panel,
+            place=place,
+            radius=max(layout.size) / 56,
+        )
     _paint_inputs(canvas, inputs, room)
     return stretched(canvas.image, size)
 
 
-def _paint_inputs(canvas: Canvas, inputs: Sequence[bytes], room: Box) -> None:
-    enough = _ONE_EDGE if len(inputs) == 1 else _SEVERAL_EDGE
+def _paint_inputs(
+    canvas: Canvas,
+    inputs: Sequence[bytes],
+    room: Box,
+) -> None:
+    enough = _SEVERAL_EDGE
+    if len(inputs) == 1:
+        enough = _ONE_EDGE
     photos = [opaque(load(data, enough)) for data in inputs]
     aspects = [photo.width / photo.height for photo in photos]
     unpainted = iter(photos)
-    for row in arrange(aspects, room, Arrangement(canvas.gap, down=0.5)):
+    arrangement = Arrangement(canvas.gap, down=0.5)
+    for row in arrange(aspects, room, arrangement):
         for box in row.boxes:
             canvas.paint_framed(next(unpainted), box)
 
@@ -77,54 +93,98 @@ class _Panel:
         self._longest = max(layout.size)
         self._width = round(layout.plaque.width)
         self._most_height = round(layout.plaque.height)
-        letters = round(min(self._longest * _HEAD_LETTERS, self._width / 14))
-        letters = max(_SMALLEST_LETTERS, letters)
-        self._edge = round(letters * 0.6)
-        self._head = self._draw_head(letters)
-        self._text_width = self._width - 2 * self._edge
-        words = plain_text(recipe.instructions).split()
-        whole = [word for word in words if len(word) <= _LONGEST_WORD]
-        self._longest_word = max(whole, key=len, default="")
-        self._text_height = self._most_height - self._head[0].height - 3 * self._edge
+        self._longest_word = _longest_word_in(recipe.instructions)
+        letters = min(self._longest * _HEAD_LETTERS, self._width / 14)
+        size = max(_SMALLEST_LETTERS, round(letters))
+        self._edge = round(size * 0.6)
+        self._head = self._draw_head(size)
+        head_height = max(cell.height for cell in self._head)
+        self._text_width = max(1, self._width - 2 * self._edge)
+        self._text_height = self._most_height - head_height - 3 * self._edge
 
     def image(self) -> Image.Image:
         """The panel, as high as it needs to be."""
-        text = self._draw_text(Face(self._letters()))
-        panel = stack([self._head, [text]], self._width, self._edge, self._edge)
-        return panel.crop((0, 0, panel.width, min(panel.height, self._most_height)))
+        face = Face(self._letters())
+        text = self._draw_text(face)
+        panel = stack(
+            [self._head, [text]],
+            width=self._width,
+            edge=self._edge,
+            gap=self._edge,
+        )
+        height = min(panel.height, self._most_height)
+        return panel.crop((0, 0, panel.width, height))
 
-    def _draw_head(self, letters: int) -> Cells:
-        recipe = self._recipe
-        small = Face(max(_SMALLEST_LETTERS, round(letters * 0.8)))
-        count = len(recipe.inputs)
-        facts = [f"{count} input" if count == 1 else f"{count} inputs"]
-        facts += [recipe.aspect_ratio, recipe.resolution.upper(), recipe.format.upper()]
-        mark = sign("Edit", Face(round(letters * 1.4)), letters * 2, _ACCENT)
+    def _draw_head(self, size: int) -> Cells:
+        mark = sign(
+            "Edit",
+            face=Face(round(size * 1.4)),
+            height=size * 2,
+            color=_ACCENT,
+        )
+        small = Face(max(_SMALLEST_LETTERS, round(size * 0.8)))
         free = self._width - mark.width - 3 * self._edge
-        written = shorten(" · ".join(filter(None, facts)), small, free)
+        written = shorten(self._facts(), small, free)
         return [mark, text_line(written, small, QUIET)]
+
+    def _facts(self) -> str:
+        recipe = self._recipe
+        count = len(recipe.inputs)
+        facts = [
+            f"{count} inputs",
+            recipe.aspect_ratio,
+            recipe.resolution.upper(),
+            recipe.format.upper(),
+        ]
+        if count == 1:
+            facts[0] = "1 input"
+        return " · ".join(filter(None, facts))
 
     def _letters(self) -> int:
         """The largest size at which all words fit, or the smallest readable one."""
-        largest = max(_SMALLEST_LETTERS, round(self._longest * _LARGEST_LETTERS))
+        largest = round(self._longest * _LARGEST_LETTERS)
         sizes = range(largest, _SMALLEST_LETTERS, -1)
         number = bisect_left(sizes, True, key=self._fits)
-        return sizes[number] if number < len(sizes) else _SMALLEST_LETTERS
+        if number == len(sizes):
+            return _SMALLEST_LETTERS
+        return sizes[number]
+
+    def _most_lines(self, face: Face) -> int:
+        return max(1, self._text_height // face.line_height)
+
+    def _lines(self, face: Face, most_lines: int) -> list[str]:
+        return wrap(
+            self._recipe.instructions,
+            face,
+            width=self._text_width,
+            most_lines=most_lines,
+        )
 
     def _fits(self, size: int) -> bool:
         face = Face(size)
         if face.length(self._longest_word) > self._text_width:
             return False
-        most_lines = max(1, self._text_height // face.line_height)
-        lines = wrap(self._recipe.instructions, face, self._text_width, most_lines + 1)
+        most_lines = self._most_lines(face)
+        lines = self._lines(face, most_lines + 1)
         return len(lines) <= most_lines
 
     def _draw_text(self, face: Face) -> Image.Image:
-        most_lines = max(1, self._text_height // face.line_height)
-        lines = wrap(self._recipe.instructions, face, self._text_width, most_lines)
+        lines = self._lines(face, self._most_lines(face))
         height = max(1, len(lines) * face.line_height)
-        image = Image.new("RGB", (max(1, self._text_width), height), INK)
+        image = Image.new("RGB", (self._text_width, height), INK)
         for number, line in enumerate(lines):
             middle = (number + 0.5) * face.line_height
-            face.draw(image, 0, middle, line, WHITE)
+            face.draw(
+                image,
+                x=0,
+                middle=middle,
+                text=line,
+                color=WHITE,
+            )
         return image
+
+
+def _longest_word_in(text: str) -> str:
+    words = plain_text(text).split()
+    whole = [word for word in words if len(word) <= _LONGEST_WORD]
+    return max(whole, key=len, default="")

@@ -16,6 +16,9 @@ from image_workflow_emulator.imaging.heads import Person, draw_head
 
 FIGURE_HEIGHT = 720
 """Pixels."""
+_HEAD_EDGE = 160
+_HAND_EDGE = 64
+"""Pixels."""
 FIGURE_ASPECT = 0.56
 """Width by height."""
 _SMOOTHING = 2
@@ -27,10 +30,25 @@ _LIGHT_TOP: Color = (238, 234, 228)
 _DARK_TOP: Color = (70, 74, 84)
 _SHOES: Color = (52, 50, 54)
 
-_HEAD = Box(-0.095, -0.008, 0.19, 0.19)
-_HELD = Box(-0.16, 0.195, 0.32, 0.29)
+_HEAD = Box(
+    left=-0.095,
+    top=-0.008,
+    width=0.19,
+    height=0.19,
+)
+_HELD = Box(
+    left=-0.16,
+    top=0.195,
+    width=0.32,
+    height=0.29,
+)
 """Where a product is that is held."""
-_WORN = Box(-0.17, 0.19, 0.34, 0.56)
+_WORN = Box(
+    left=-0.17,
+    top=0.19,
+    width=0.34,
+    height=0.56,
+)
 """Where a garment is; it begins at the top."""
 _GRIP = 0.62
 """How far down a product the hands are, as a share of its height."""
@@ -125,7 +143,7 @@ def draw_figure(figure: Figure) -> Image.Image:
         _paint_garment(canvas, figure.product, turn)
         arms = _Body(figure, turn)
         arms.draw_arms()
-        canvas.paint(arms.image(), Box(0, 0, *canvas.image.size))
+        canvas.image.alpha_composite(arms.image())
     elif figure.product is not None:
         _paint_held(canvas, figure, figure.product)
     return canvas.image
@@ -137,24 +155,49 @@ def _in_pixels(box: Box) -> Box:
     return scaled._replace(left=scaled.left + FIGURE_HEIGHT * FIGURE_ASPECT / 2)
 
 
-def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
-    head = figure.head or draw_head(figure.person, 160, turn)
-    place = _HEAD._replace(left=_HEAD.left + 0.02 * turn)
-    narrowed = head.width / head.height * (1 - 0.2 * abs(turn))
-    canvas.paint(head, _in_pixels(place).fit(narrowed, down=1.0))
+def _paint_head(
+    canvas: Canvas,
+    figure: Figure,
+    turn: float,
+) -> None:
+    head = figure.head
+    if head is None:
+        head = draw_head(figure.person, _HEAD_EDGE, turn)
+    moved = _HEAD._replace(left=_HEAD.left + 0.02 * turn)
+    narrowed = 1 - 0.2 * abs(turn)
+    aspect = head.width / head.height * narrowed
+    place = _in_pixels(moved).fit(aspect, down=1.0)
+    canvas.paint(head, place)
 
 
-def _paint_garment(canvas: Canvas, garment: Image.Image, turn: float) -> None:
-    narrowed = garment.width / garment.height * (1 - 0.25 * abs(turn))
-    canvas.paint(garment, _in_pixels(_WORN).fit(narrowed, down=0))
+def _paint_garment(
+    canvas: Canvas,
+    garment: Image.Image,
+    turn: float,
+) -> None:
+    narrowed = 1 - 0.25 * abs(turn)
+    aspect = garment.width / garment.height * narrowed
+    place = _in_pixels(_WORN).fit(aspect, down=0)
+    canvas.paint(garment, place)
 
 
-def _paint_held(canvas: Canvas, figure: Figure, product: Image.Image) -> None:
-    canvas.paint(product, _in_pixels(_held_place(product)))
-    hand = disc(mix(figure.person.skin, BLACK, 0.06), 64)
+def _paint_held(
+    canvas: Canvas,
+    figure: Figure,
+    product: Image.Image,
+) -> None:
+    place = _in_pixels(_held_place(product))
+    canvas.paint(product, place)
+    shaded = mix(figure.person.skin, BLACK, 0.06)
+    hand = disc(shaded, _HAND_EDGE)
     for wrist in _gripping_wrists(figure):
-        place = Box(wrist.x - 0.022, wrist.y - 0.022, 0.044, 0.05)
-        canvas.paint(hand, _in_pixels(place))
+        around = Box(
+            left=wrist.x - 0.022,
+            top=wrist.y - 0.022,
+            width=0.044,
+            height=0.05,
+        )
+        canvas.paint(hand, _in_pixels(around))
 
 
 def _held_place(product: Image.Image) -> Box:
@@ -170,22 +213,33 @@ def _grips(figure: Figure, side: int) -> bool:
     """Whether the arm on a side (-1 is on the left) holds the product."""
     if figure.product is None or figure.is_worn:
         return False
-    return figure.stance.left_holds if side < 0 else figure.stance.right_holds
+    if side < 0:
+        return figure.stance.left_holds
+    return figure.stance.right_holds
 
 
 def _wrist(figure: Figure, side: int) -> Point:
     if _grips(figure, side) and figure.product is not None:
         place = _held_place(figure.product)
-        return Point(side * place.width / 2, place.top + place.height * _GRIP)
-    return figure.stance.left_wrist if side < 0 else figure.stance.right_wrist
+        x = side * place.width / 2
+        y = place.top + place.height * _GRIP
+        return Point(x, y)
+    if side < 0:
+        return figure.stance.left_wrist
+    return figure.stance.right_wrist
 
 
-def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
+def _elbow(
+    shoulder: Point,
+    wrist: Point,
+    side: int,
+) -> Point:
     """Outwards of the line between shoulder and wrist, as far as the length of an arm
     makes it.
     """
     reach = dist(shoulder, wrist)
-    outwards = side * sqrt(max(0.0, _HALF_ARM**2 - reach**2 / 4)) / reach
+    height = sqrt(max(0.0, _HALF_ARM**2 - reach**2 / 4))
+    outwards = side * height / reach
     middle = shoulder.towards(wrist, 0.5)
     return Point(
         middle.x + (wrist.y - shoulder.y) * outwards,
@@ -228,7 +282,10 @@ class _Body:
 
     def draw_torso(self) -> None:
         self._draw_limb(
-            0.075, self._trousers, Point(-0.045, 0.465), Point(0.045, 0.465)
+            0.075,
+            self._trousers,
+            Point(-0.045, 0.465),
+            Point(0.045, 0.465),
         )
         outline = (
             Point(-0.062, 0.22),
@@ -247,14 +304,20 @@ class _Body:
             shoulder = Point(side * _SHOULDER.x, _SHOULDER.y)
             wrist = _wrist(self._figure, side)
             elbow = _elbow(shoulder, wrist, side)
+            skin = self._figure.person.skin
+            self._draw_limb(0.038, skin, shoulder, elbow, wrist)
+            sleeve = mix(self._top, BLACK, 0.05)
             sleeve_end = shoulder.towards(elbow, 0.5)
-            self._draw_limb(0.038, self._figure.person.skin, shoulder, elbow, wrist)
-            self._draw_limb(0.056, mix(self._top, BLACK, 0.05), shoulder, sleeve_end)
+            self._draw_limb(0.056, sleeve, shoulder, sleeve_end)
 
     def _draw_limb(self, width: float, color: Color, *points: Point) -> None:
         """Draw a line with round ends through places of the figure."""
         places = [self._place_of(point) for point in points]
-        self._pen.line(places, fill=color, width=round(width * self._height))
+        self._pen.line(
+            places,
+            fill=color,
+            width=round(width * self._height),
+        )
         radius = width * self._height / 2 - 1
         for place in places:
             outline = (

@@ -4,7 +4,9 @@ has.
 
 import re
 
-from PIL import Image, ImageChops, ImageOps, ImageStat
+from PIL import Image, ImageChops, ImageOps
+
+from image_workflow_emulator.imaging import masks
 
 _NAMES = re.compile(
     r"\b(\w*shirt|tee|blouse|jacket|\w*coat|hoodie|sweater|pullover|jumper|cardigan"
@@ -16,14 +18,14 @@ _NAMES = re.compile(
 _EDGE = 32
 """Pixels of the small shape that is examined."""
 _MOST_ASYMMETRY = 0.25
-"""Of its area, that its mirror image does not cover."""
+"""A share of its area that its mirror image does not cover."""
 _SLEEVES = slice(3, 15)
 _BODY = slice(20, 30)
 """The rows where sleeves and body of a garment are."""
 _SLEEVE_WIDTH = 1.25
 """In widths of the body."""
 _LEAST_BODY = 0.35
-"""Of the width of the whole."""
+"""A share of the width of the whole."""
 
 
 def is_worn(product: Image.Image, name: str) -> bool:
@@ -35,23 +37,26 @@ def is_worn(product: Image.Image, name: str) -> bool:
 
 def _has_sleeves(product: Image.Image) -> bool:
     """Whether a cut-out is alike on both sides, and wider above than its body."""
-    alpha = product.getchannel("A").resize((_EDGE, _EDGE), Image.Resampling.BOX)
-    shape = alpha.point([255 * (level > 127) for level in range(256)])
-    asymmetry = ImageChops.difference(shape, ImageOps.mirror(shape))
-    if (
-        ImageStat.Stat(asymmetry).sum[0]
-        > _MOST_ASYMMETRY * ImageStat.Stat(shape).sum[0]
-    ):
+    alpha = product.getchannel("A")
+    small = alpha.resize((_EDGE, _EDGE), Image.Resampling.BOX)
+    shape = masks.above(small, 127)
+    mirrored = ImageOps.mirror(shape)
+    asymmetry = masks.count_in(ImageChops.difference(shape, mirrored))
+    if asymmetry > _MOST_ASYMMETRY * masks.count_in(shape):
         return False
     widths = _widths_of(shape)
     body = widths[_BODY]
     if min(body) < _LEAST_BODY * _EDGE:
         return False
-    return max(widths[_SLEEVES]) >= _SLEEVE_WIDTH * max(body)
+    sleeves = widths[_SLEEVES]
+    return max(sleeves) >= _SLEEVE_WIDTH * max(body)
 
 
 def _widths_of(shape: Image.Image) -> list[int]:
     """How many pixels of each row are in a shape, from the top."""
     data = shape.tobytes()
-    rows = range(0, len(data), shape.width)
-    return [data[row : row + shape.width].count(255) for row in rows]
+    widths = []
+    for start in range(0, len(data), shape.width):
+        row = data[start : start + shape.width]
+        widths.append(row.count(255))
+    return widths

@@ -54,17 +54,21 @@ class Box(NamedTuple):
         return self.place(width, height)
 
     def place(
-        self, width: float, height: float, across: float = 0.5, down: float = 0.5
+        self,
+        width: float,
+        height: float,
+        across: float = 0.5,
+        down: float = 0.5,
     ) -> "Box":
         """A box of this size, for which the remaining space is divided.
 
         `across` is the share of it on the left, `down` the share above.
         """
         return Box(
-            self.left + (self.width - width) * across,
-            self.top + (self.height - height) * down,
-            width,
-            height,
+            left=self.left + (self.width - width) * across,
+            top=self.top + (self.height - height) * down,
+            width=width,
+            height=height,
         )
 
     def fit(self, aspect: float, down: float = 0.5) -> "Box":
@@ -75,15 +79,20 @@ class Box(NamedTuple):
     def scaled(self, factor: float) -> "Box":
         """The box in a smaller unit, `factor` of which make one."""
         return Box(
-            self.left * factor,
-            self.top * factor,
-            self.width * factor,
-            self.height * factor,
+            left=self.left * factor,
+            top=self.top * factor,
+            width=self.width * factor,
+            height=self.height * factor,
         )
 
     def below(self, top: float) -> "Box":
         """The part from this height downwards, of at least a pixel."""
-        return Box(self.left, top, self.width, max(1.0, self.bottom - top))
+        return Box(
+            left=self.left,
+            top=top,
+            width=self.width,
+            height=max(1.0, self.bottom - top),
+        )
 
     def above(self, bottom: float) -> "Box":
         """The part down to this height, of at least a pixel."""
@@ -95,7 +104,12 @@ class Box(NamedTuple):
 
     def right_of(self, left: float) -> "Box":
         """The part from this place to the right, of at least a pixel."""
-        return Box(left, self.top, max(1.0, self.right - left), self.height)
+        return Box(
+            left=left,
+            top=self.top,
+            width=max(1.0, self.right - left),
+            height=self.height,
+        )
 
 
 class Row(Struct, frozen=True):
@@ -121,14 +135,18 @@ class Arrangement(Struct, frozen=True):
     gap: float
     """The least gap between pictures."""
     share: float = 1.0
-    """Of the largest size with which they fit."""
+    """A share of the largest size with which they fit."""
     across: float = 0.5
     """The place of what is narrower than the room, from 0 (left) to 1 (right)."""
     down: float = 1.0
     """The place of what is lower than the room, from 0 (top) to 1 (on its floor)."""
 
 
-def arrange(aspects: Sequence[float], room: Box, arrangement: Arrangement) -> list[Row]:
+def arrange(
+    aspects: Sequence[float],
+    room: Box,
+    arrangement: Arrangement,
+) -> list[Row]:
     """Rows for pictures of these aspects, in order, from the top.
 
     All pictures have the same area. What is left of the width parts those of a row.
@@ -158,7 +176,11 @@ def _in_rows(shapes: Shapes, row_count: int) -> list[Shapes]:
     return rows
 
 
-def _scale_of(rows: Sequence[Shapes], room: Box, gap: float) -> float:
+def _scale_of(
+    rows: Sequence[Shapes],
+    room: Box,
+    gap: float,
+) -> float:
     """By how much the shapes can be enlarged; they are never smaller than a pixel."""
     height = sum(_height_of(row) for row in rows)
     scales = [(room.height - gap * (len(rows) - 1)) / height]
@@ -177,7 +199,10 @@ def _width_of(row: Shapes) -> float:
 
 
 def _placed(
-    rows: Sequence[Shapes], scale: float, room: Box, arrangement: Arrangement
+    rows: Sequence[Shapes],
+    scale: float,
+    room: Box,
+    arrangement: Arrangement,
 ) -> list[Row]:
     heights = [_height_of(row) * scale for row in rows]
     total = sum(heights) + arrangement.gap * (len(rows) - 1)
@@ -191,7 +216,11 @@ def _placed(
 
 
 def _boxes_on(
-    floor: float, row: Shapes, scale: float, room: Box, arrangement: Arrangement
+    floor: float,
+    row: Shapes,
+    scale: float,
+    room: Box,
+    arrangement: Arrangement,
 ) -> list[Box]:
     width = _width_of(row) * scale
     free = max(0.0, room.width - width)
@@ -202,7 +231,12 @@ def _boxes_on(
     boxes = []
     for shape in row:
         height = shape.height * scale
-        box = Box(left, floor - height, shape.width * scale, height)
+        box = Box(
+            left=left,
+            top=floor - height,
+            width=shape.width * scale,
+            height=height,
+        )
         boxes.append(box)
         left = box.right + gap
     return boxes

@@ -7,6 +7,7 @@ from colorsys import rgb_to_hsv
 from msgspec import Struct
 from PIL import Image, ImageDraw, ImageStat
 
+from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import BLACK, Color, mix
 from image_workflow_emulator.imaging.cutouts import cut_out
@@ -41,6 +42,62 @@ _GENDERS = ("female", "neutral", "male")
 _EYES: Color = (44, 36, 36)
 _LIPS: Color = (140, 40, 40)
 
+_LONG_HAIR = Box(
+    left=0.19,
+    top=0.04,
+    width=0.62,
+    height=0.9,
+)
+_HALF_LONG_HAIR = Box(
+    left=0.19,
+    top=0.04,
+    width=0.62,
+    height=0.66,
+)
+_NECK = Box(
+    left=0.41,
+    top=0.6,
+    width=0.18,
+    height=0.45,
+)
+_FACE = Box(
+    left=0.28,
+    top=0.13,
+    width=0.44,
+    height=0.63,
+)
+_CROWN = Box(
+    left=0.245,
+    top=0.035,
+    width=0.51,
+    height=0.635,
+)
+_FOREHEAD = Box(
+    left=0.3,
+    top=0.2,
+    width=0.6,
+    height=0.56,
+)
+_LEFT_EYE = Box(
+    left=0.388,
+    top=0.42,
+    width=0.044,
+    height=0.044,
+)
+_RIGHT_EYE = Box(
+    left=0.568,
+    top=0.42,
+    width=0.044,
+    height=0.044,
+)
+_MOUTH = Box(
+    left=0.41,
+    top=0.47,
+    width=0.18,
+    height=0.15,
+)
+"""Places in the square of a head."""
+
 NEUTRAL_SKIN: Color = (190, 178, 168)
 """Where a picture shows no skin."""
 _SKIN_EDGE = 24
@@ -50,11 +107,11 @@ _SKIN_HUE = 0.14
 _SKIN_SATURATION = (0.12, 0.75)
 _SKIN_BRIGHTNESS = 0.3
 _LEAST_SKIN = 0.08
-"""Of a picture, that must be of the colours of skin."""
+"""The share of a picture that must have the colours of skin."""
 
 _HEAD_EDGE = 240
 _HEAD_SHARE = 0.66
-"""Of a model's picture, that is taken for the head."""
+"""The share of a model's picture that is taken for the head."""
 
 
 class Person(Struct, frozen=True):
@@ -67,7 +124,9 @@ class Person(Struct, frozen=True):
 
 
 def person_of(
-    number: int, gender: str | None = None, skin: Color | None = None
+    number: int,
+    gender: str | None = None,
+    skin: Color | None = None,
 ) -> Person:
     """Somebody; `number` chooses what is None, and the other colours."""
     return Person(
@@ -81,7 +140,11 @@ def person_of(
 # Drawn --------------------------------------------------------------------------------
 
 
-def draw_head(person: Person, edge: int, turn: float = 0.0) -> Image.Image:
+def draw_head(
+    person: Person,
+    edge: int,
+    turn: float = 0.0,
+) -> Image.Image:
     """A head with its neck, in RGBA, in a square; its face looks to the left below 0,
     to the right above.
     """
@@ -91,7 +154,12 @@ def draw_head(person: Person, edge: int, turn: float = 0.0) -> Image.Image:
 class _HeadDrawing:
     """A head in the making; places are shares of its edge."""
 
-    def __init__(self, person: Person, edge: int, turn: float) -> None:
+    def __init__(
+        self,
+        person: Person,
+        edge: int,
+        turn: float,
+    ) -> None:
         self._person = person
         self._edge = edge
         self._aside = 0.09 * turn
@@ -99,62 +167,99 @@ class _HeadDrawing:
         self._pen = ImageDraw.Draw(self._image)
 
     def draw(self) -> Image.Image:
-        is_long = self._person.gender != "male"
-        if is_long:
-            self._draw_long_hair()
+        """The head, reduced to its size, in RGBA."""
+        if self._person.gender == "female":
+            self._draw_hair(_LONG_HAIR)
+        elif self._person.gender != "male":
+            self._draw_hair(_HALF_LONG_HAIR)
         self._draw_face()
-        self._draw_crown(is_long)
+        self._draw_crown()
         self._draw_features()
         return self._image.reduce(_SMOOTHING).convert("RGBA")
 
-    def _draw_long_hair(self) -> None:
-        bottom = 0.94 if self._person.gender == "female" else 0.7
+    def _draw_hair(self, place: Box) -> None:
         color = mix(self._person.hair, BLACK, 0.15)
-        self._draw_rounded((0.19, 0.04, 0.81, bottom), 0.28, color)
+        self._draw_rounded(place, 0.28, color)
 
     def _draw_face(self) -> None:
-        neck = mix(self._person.skin, BLACK, 0.14)
-        self._draw_rounded((0.41, 0.6, 0.59, 1.05), 0.09, neck)
-        self._draw_rounded((0.28, 0.13, 0.72, 0.76), 0.22, self._person.skin)
+        shaded = mix(self._person.skin, BLACK, 0.14)
+        self._draw_rounded(_NECK, 0.09, shaded)
+        self._draw_rounded(_FACE, 0.22, self._person.skin)
 
-    def _draw_crown(self, is_long: bool) -> None:
-        place = self._scaled((0.245, 0.035, 0.755, 0.67))
-        if not is_long:
-            self._pen.chord(place, 196, 344, fill=self._person.hair)
+    def _draw_crown(self) -> None:
+        """Draw the hair above; long hair shows a part of the forehead."""
+        place = self._corners(_CROWN)
+        if self._person.gender == "male":
+            self._pen.chord(
+                place,
+                196,
+                344,
+                fill=self._person.hair,
+            )
             return
-        self._pen.chord(place, 182, 358, fill=self._person.hair)
-        forehead = self._scaled((0.3, 0.2, 0.9, 0.76))
-        self._pen.chord(forehead, 180, 270, fill=self._person.skin)
+        self._pen.chord(
+            place,
+            182,
+            358,
+            fill=self._person.hair,
+        )
+        forehead = self._corners(_FOREHEAD)
+        self._pen.chord(
+            forehead,
+            180,
+            270,
+            fill=self._person.skin,
+        )
 
     def _draw_features(self) -> None:
-        for eye in (0.41 + self._aside, 0.59 + self._aside):
-            place = self._scaled((eye - 0.022, 0.42, eye + 0.022, 0.464))
+        for eye in (_LEFT_EYE, _RIGHT_EYE):
+            place = self._corners(self._turned(eye))
             self._pen.ellipse(place, fill=_EYES)
-        mouth = self._scaled((0.41 + self._aside, 0.47, 0.59 + self._aside, 0.62))
-        color = mix(self._person.skin, _LIPS, 0.55)
-        self._pen.arc(mouth, 25, 155, fill=color, width=max(1, self._edge // 48))
+        mouth = self._corners(self._turned(_MOUTH))
+        lips = mix(self._person.skin, _LIPS, 0.55)
+        thickness = max(1, self._edge // 48)
+        self._pen.arc(
+            mouth,
+            25,
+            155,
+            fill=lips,
+            width=thickness,
+        )
+
+    def _turned(self, place: Box) -> Box:
+        return place._replace(left=place.left + self._aside)
 
     def _draw_rounded(
-        self, outline: tuple[float, float, float, float], radius: float, color: Color
+        self,
+        place: Box,
+        radius: float,
+        color: Color,
     ) -> None:
-        place = self._scaled(outline)
-        self._pen.rounded_rectangle(place, self._edge * radius, fill=color)
+        corners = self._corners(place)
+        self._pen.rounded_rectangle(corners, self._edge * radius, fill=color)
 
-    def _scaled(
-        self, place: tuple[float, float, float, float]
-    ) -> tuple[float, float, float, float]:
-        left, top, right, bottom = (share * self._edge for share in place)
-        return left, top, right, bottom
+    def _corners(self, place: Box) -> tuple[float, float, float, float]:
+        scaled = place.scaled(self._edge)
+        return scaled.left, scaled.top, scaled.right, scaled.bottom
 
 
-def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
+def paint_portrait(
+    canvas: Canvas,
+    person: Person,
+    room: Box,
+) -> None:
     """Paint head and shoulders into the largest square of a room; the shoulders end
     below it.
     """
     square = room.fit(1.0, down=0)
     edge = square.width * 0.655
     head = square.place(edge, edge, down=0.15)
-    chest = Box(0, head.top + edge * 0.96, square.width * 0.68, square.height * 0.7)
+    chest = Box(
+        left=0,
+        top=head.top + edge * 0.96,
+        width=square.width * 0.68,
+        height=square.height * 0.7,
+    )
     shoulders = chest._replace(left=square.middle - chest.width / 2)
     canvas.paint(disc(person.cloth), shoulders)
     canvas.paint(draw_head(person, round(edge)), head)
@@ -181,20 +286,30 @@ def head_in(picture: Image.Image) -> Image.Image:
 
 def skin_of(head: Image.Image) -> Color:
     """The colour of the skin in a picture of a head; a neutral one if none is seen."""
-    small = head.convert("RGB").resize((_SKIN_EDGE, _SKIN_EDGE), Image.Resampling.BOX)
-    data = small.tobytes()
-    levels = bytearray()
-    for place in range(0, len(data), 3):
-        is_skin = _is_skin(data[place], data[place + 1], data[place + 2])
-        levels.append(255 if is_skin else 0)
-    mask = Image.frombytes("L", small.size, bytes(levels))
-    if ImageStat.Stat(mask).mean[0] < 255 * _LEAST_SKIN:
+    size = (_SKIN_EDGE, _SKIN_EDGE)
+    small = head.convert("RGB").resize(size, Image.Resampling.BOX)
+    mask = _skin_mask(small)
+    if masks.share_of(mask) < _LEAST_SKIN:
         return NEUTRAL_SKIN
     red, green, blue = ImageStat.Stat(small, mask).median
     return red, green, blue
 
 
-def _is_skin(red: int, green: int, blue: int) -> bool:
+def _skin_mask(small: Image.Image) -> Image.Image:
+    data = small.tobytes()
+    levels = bytearray()
+    for start in range(0, len(data), 3):
+        red, green, blue = data[start : start + 3]
+        is_skin = _is_skin(red, green, blue)
+        levels.append(255 if is_skin else 0)
+    return Image.frombytes("L", small.size, bytes(levels))
+
+
+def _is_skin(
+    red: int,
+    green: int,
+    blue: int,
+) -> bool:
     """Whether a colour is one that skin has: reddish to yellowish, neither grey nor
     gaudy.
     """

@@ -40,7 +40,15 @@ from image_workflow_emulator.imaging.messages import (
 
 MAX_HELPERS = 2
 """How many work on small pictures; one more works on large ones."""
-_START = "import sys; sys.path[:] = sys.argv[1:]; from image_workflow_emulator.imaging.worker import main; main()"
+_START = """\
+import sys
+
+sys.path[:] = sys.argv[1:]
+
+from image_workflow_emulator.imaging.worker import main
+
+main()
+"""
 """The program of a helper: it imports the same modules as the server, from the same
 places.
 """
@@ -63,11 +71,18 @@ class LostHelperError(Exception):
 def _start() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-c", _START, *sys.path]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603 (this Python)
+    return subprocess.Popen(  # noqa: S603 (this Python)
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def _ask(
-    helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]
+    helper: subprocess.Popen[bytes],
+    head: Head,
+    parts: Sequence[bytes],
 ) -> Message:
     """Give a helper a job and wait for its answer.
 

@@ -22,14 +22,19 @@ def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
     small.
     """
     size = (recipe.width, recipe.height)
-    sources = [load(data, max(size)) for data in inputs]
-    main = sources.pop(recipe.index % len(sources)) if sources else None
+    files = inputs or [b""]  # a state file may name none
+    sources = [load(data, max(size)) for data in files]
+    main = sources.pop(recipe.index % len(sources))
     if recipe.kind == "background":  # behind subjects, so without words
-        return Canvas.of(size, main or draw_place(recipe.name)).image
-    card = Card(size, backdrop(chance(recipe.name, *recipe.inputs)))
-    if main is not None:
-        card.canvas.paint_all([main], card.room)
-    return card.finished(recipe.name, _words_of(recipe.kind), sources)
+        return Canvas.of(size, main).image
+    hue = chance(recipe.name, *recipe.inputs)
+    card = Card(size, backdrop(hue))
+    card.canvas.paint_all([main], card.room)
+    return card.finished(
+        recipe.name,
+        facts=_words_of(recipe.kind),
+        swatches=sources,
+    )
 
 
 def premade_ingredient(recipe: PremadeRecipe, _inputs: Sequence[bytes]) -> Image.Image:
@@ -44,7 +49,8 @@ def premade_ingredient(recipe: PremadeRecipe, _inputs: Sequence[bytes]) -> Image
             card = _pose_card(recipe)
         case "fashion_model":
             card = _model_card(recipe)
-    facts = " · ".join((_words_of(recipe.kind), *recipe.attributes))
+    words = [_words_of(recipe.kind), *recipe.attributes]
+    facts = " · ".join(words)
     return card.finished(recipe.name, facts)
 
 
@@ -54,7 +60,8 @@ def _words_of(kind: str) -> str:
 
 def _style_card(recipe: PremadeRecipe) -> Card:
     """A photo that was taken in the style."""
-    card = Card((recipe.width, recipe.height), backdrop(chance("style", recipe.name)))
+    hue = chance("style", recipe.name)
+    card = Card((recipe.width, recipe.height), backdrop(hue))
     photo = draw_shirt(recipe.name, recipe.index)
     look = named_look(recipe.name)
     if look is not None:
@@ -67,14 +74,21 @@ def _pose_card(recipe: PremadeRecipe) -> Card:
     hue = chance("pose", recipe.name)
     card = Card((recipe.width, recipe.height), backdrop(hue))
     person = person_of(round(hue * 255))
-    figure = draw_figure(Figure(person, stance_of(recipe.name)))
-    card.canvas.paint_all([figure], card.room)
+    figure = Figure(person, stance_of(recipe.name))
+    card.canvas.paint_all([draw_figure(figure)], card.room)
     return card
 
 
 def _model_card(recipe: PremadeRecipe) -> Card:
-    ground = color_of_hue(chance("model", recipe.name), 0.12, 0.95)
+    ground = color_of_hue(
+        hue=chance("model", recipe.name),
+        saturation=0.12,
+        value=0.95,
+    )
     card = Card((recipe.width, recipe.height), ground)
-    gender = recipe.attributes[0] if recipe.attributes else None
-    paint_portrait(card.canvas, person_of(recipe.index, gender), card.room)
+    gender = None
+    if recipe.attributes:
+        gender = recipe.attributes[0]
+    person = person_of(recipe.index, gender)
+    paint_portrait(card.canvas, person, card.room)
     return card

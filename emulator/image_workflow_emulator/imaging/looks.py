@@ -27,10 +27,26 @@ class Look(Struct, frozen=True):
 
 
 _LOOKS = {
-    "daylight": Look((252, 254, 255), 0.82, 0.92),
-    "flash": Look((246, 250, 255), 0.95, 1.45),
-    "golden": Look((255, 206, 132), 0.9, 1.05),
-    "low key": Look((150, 138, 132), 1.5, 1.1),
+    "daylight": Look(
+        tint=(252, 254, 255),
+        gamma=0.82,
+        contrast=0.92,
+    ),
+    "flash": Look(
+        tint=(246, 250, 255),
+        gamma=0.95,
+        contrast=1.45,
+    ),
+    "golden": Look(
+        tint=(255, 206, 132),
+        gamma=0.9,
+        contrast=1.05,
+    ),
+    "low key": Look(
+        tint=(150, 138, 132),
+        gamma=1.5,
+        contrast=1.1,
+    ),
 }
 
 
@@ -47,7 +63,12 @@ def look_of(preview: Image.Image) -> Look:
     mean = preview.resize((1, 1), Image.Resampling.BOX).convert("RGB").tobytes()
     peak = max(1, *mean)
     red, green, blue = (level * 255 // peak for level in mean)
-    return Look(mix(WHITE, (red, green, blue), 0.6), 1.7 - peak / 255, 1.1)
+    color = (red, green, blue)
+    return Look(
+        tint=mix(WHITE, color, 0.6),
+        gamma=1.7 - peak / 255,
+        contrast=1.1,
+    )
 
 
 def filtered(image: Image.Image, look: Look) -> Image.Image:

@@ -17,7 +17,8 @@ def remembered(prepare: Callable[..., Image.Image]) -> Callable[..., Image.Image
     kept: dict[tuple[object, ...], Image.Image] = {}
 
     def prepared(data: bytes, *options: object) -> Image.Image:
-        key = (hashlib.blake2b(data).digest(), options)
+        digest = hashlib.blake2b(data).digest()
+        key = (digest, options)
         image = kept.pop(key, None)
         if image is None:
             image = prepare(data, *options)

@@ -24,10 +24,16 @@ MAX_DRAWING_SECONDS = 20
 
 def max_seconds(head: Head) -> float:
     """How much processor time a job may take."""
-    return MAX_DECODING_SECONDS if head["job"] == "normalize" else MAX_DRAWING_SECONDS
+    if head["job"] == "normalize":
+        return MAX_DECODING_SECONDS
+    return MAX_DRAWING_SECONDS
 
 
-def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
+def send_message(
+    stream: IO[bytes],
+    head: Head,
+    parts: Sequence[bytes],
+) -> None:
     """Write a message. Raises OSError if the reader is gone."""
     line = json.dumps([head, list(map(len, parts))]).encode()
     stream.writelines((line, b"\n", *parts))

@@ -98,7 +98,13 @@ def normalize(
             f"The bytes do not decode as {source.upper()}; "
             f"the file is damaged or cut off ({_reason(error)})."
         ) from error
-    return NormalizedImage(target, image.width, image.height, file, scene)
+    return NormalizedImage(
+        format=target,
+        width=image.width,
+        height=image.height,
+        data=file,
+        scene=scene,
+    )
 
 
 def _checked_format(data: bytes, content_type: str) -> SourceFormat:
@@ -235,9 +241,22 @@ def _converted(image: Image.Image, profile: ImageCms.ImageCmsProfile) -> Image.I
     if profile.profile.xcolor_space.strip() == "GRAY":
         return _converted_grey(image, profile)
     if image.mode in ("RGB", "RGBA"):
-        ImageCms.profileToProfile(image, profile, srgb, inPlace=True)
+        ImageCms.profileToProfile(
+            image,
+            profile,
+            srgb,
+            inPlace=True,
+        )
         return image
-    return ImageCms.profileToProfile(image, profile, srgb, outputMode="RGB") or image
+    return (
+        ImageCms.profileToProfile(
+            image,
+            profile,
+            srgb,
+            outputMode="RGB",
+        )
+        or image
+    )
 
 
 def _converted_grey(
@@ -249,7 +268,10 @@ def _converted_grey(
         if ImageChops.difference(grey, image.getchannel(number)).getbbox():
             return image
     result = ImageCms.profileToProfile(
-        grey, profile, ImageCms.createProfile("sRGB"), outputMode="RGB"
+        grey,
+        profile,
+        ImageCms.createProfile("sRGB"),
+        outputMode="RGB",
     )
     if result is None:
         return image

@@ -6,8 +6,14 @@ from PIL import Image, ImageDraw, ImageOps
 
 from image_workflow_emulator.imaging.canvas import gradient_column
 from image_workflow_emulator.imaging.colors import Color, chance, color_of_hue
+from image_workflow_emulator.imaging.geometry import Point
 
 _PAPER: Color = (246, 246, 244)
+_PAPER_SHADE: Color = (234, 234, 232)
+_PAPER_LIGHT: Color = (249, 249, 248)
+_PAPER_FRONT: Color = (226, 226, 224)
+_WALL_LIGHT: Color = (214, 209, 204)
+_WALL_DARK: Color = (112, 107, 102)
 _SKY: Color = (116, 178, 222)
 _HAZE: Color = (236, 238, 226)
 _SEA: Color = (44, 128, 150)
@@ -20,9 +26,38 @@ _MORTAR: Color = (206, 196, 184)
 _PAVEMENT: Color = (172, 170, 166)
 _KERB: Color = (140, 136, 132)
 _STREET_EDGE = 512
+_BRICK_WIDTH = 64
+_BRICK_HEIGHT = 26
+_BRICK_ROWS = 12
 _SHIRT_EDGE = 1024
-_HALF_SHIRT = ((120, 120), (210, 140), (360, 330), (280, 410), (200, 330), (200, 900))
+_HALF_SHIRT = (
+    Point(
+        x=120,
+        y=120,
+    ),
+    Point(
+        x=210,
+        y=140,
+    ),
+    Point(
+        x=360,
+        y=330,
+    ),
+    Point(
+        x=280,
+        y=410,
+    ),
+    Point(
+        x=200,
+        y=330,
+    ),
+    Point(
+        x=200,
+        y=900,
+    ),
+)
 """The outline of half a shirt: across from its middle line, and down."""
+_NECKLINE = (440, 84, 584, 156)
 
 
 def draw_place(name: str) -> Image.Image:
@@ -34,13 +69,17 @@ def draw_place(name: str) -> Image.Image:
 
 
 def _draw_paper() -> Image.Image:
-    stops = ((0, (234, 234, 232)), (0.55, (249, 249, 248)), (1, (226, 226, 224)))
+    stops = (
+        (0.0, _PAPER_SHADE),
+        (0.55, _PAPER_LIGHT),
+        (1.0, _PAPER_FRONT),
+    )
     return gradient_column(stops)
 
 
 def _draw_vignette(_name: str) -> Image.Image:
     grey = Image.radial_gradient("L")
-    return ImageOps.colorize(grey, (214, 209, 204), (112, 107, 102))
+    return ImageOps.colorize(grey, _WALL_LIGHT, _WALL_DARK)
 
 
 def _draw_beach(_name: str) -> Image.Image:
@@ -62,30 +101,56 @@ def _draw_street(_name: str) -> Image.Image:
     """A brick wall in daylight, and the pavement before it."""
     image = Image.new("RGB", (_STREET_EDGE, _STREET_EDGE), _MORTAR)
     draw = ImageDraw.Draw(image)
-    for row in range(12):
-        top = row * 26
-        for left in range(-32 * (row % 2), _STREET_EDGE, 64):
-            color = color_of_hue(0.03, 0.6, 0.44 + 0.18 * chance("brick", row, left))
-            draw.rectangle((left + 2, top + 2, left + 61, top + 23), fill=color)
-    draw.rectangle((0, 312, _STREET_EDGE, _STREET_EDGE), fill=_PAVEMENT)
-    draw.rectangle((0, 312, _STREET_EDGE, 320), fill=_KERB)
+    for row in range(_BRICK_ROWS):
+        top = row * _BRICK_HEIGHT
+        shift = _BRICK_WIDTH // 2 * (row % 2)
+        for left in range(-shift, _STREET_EDGE, _BRICK_WIDTH):
+            value = 0.44 + 0.18 * chance("brick", row, left)
+            right = left + _BRICK_WIDTH - 3
+            bottom = top + _BRICK_HEIGHT - 3
+            outline = (left + 2, top + 2, right, bottom)
+            draw.rectangle(
+                outline,
+                fill=color_of_hue(
+                    hue=0.03,
+                    saturation=0.6,
+                    value=value,
+                ),
+            )
+    kerb = _BRICK_ROWS * _BRICK_HEIGHT
+    right = bottom = _STREET_EDGE
+    draw.rectangle((0, kerb, right, bottom), fill=_PAVEMENT)
+    draw.rectangle((0, kerb, right, kerb + 8), fill=_KERB)
     return image
 
 
 def draw_shirt(name: str, number: int = 0) -> Image.Image:
-    """A product before a plain ground, to be photographed where nobody has uploaded
-    one.
-    """
+    """A product before a plain ground, for where nobody has uploaded one."""
     hue = chance(name) + number * 0.31
+    cloth = color_of_hue(
+        hue=hue,
+        saturation=0.7,
+        value=0.66,
+    )
+    stripes = color_of_hue(
+        hue=hue,
+        saturation=0.7,
+        value=0.54,
+    )
     image = Image.new("RGB", (_SHIRT_EDGE, _SHIRT_EDGE), _PAPER)
     draw = ImageDraw.Draw(image)
     middle = _SHIRT_EDGE // 2
-    left_side = [(middle - x, y) for x, y in _HALF_SHIRT]
-    right_side = [(middle + x, y) for x, y in reversed(_HALF_SHIRT)]
-    draw.polygon([*left_side, *right_side], fill=color_of_hue(hue, 0.7, 0.66))
+    left_side = [(middle - point.x, point.y) for point in _HALF_SHIRT]
+    right_side = [(middle + point.x, point.y) for point in _HALF_SHIRT]
+    right_side.reverse()
+    draw.polygon(left_side + right_side, fill=cloth)
     for x in range(380, 680, 44):
-        draw.line((x, 240, x, 896), fill=color_of_hue(hue, 0.7, 0.54), width=8)
-    draw.ellipse((440, 84, 584, 156), fill=_PAPER)
+        draw.line(
+            (x, 240, x, 896),
+            fill=stripes,
+            width=8,
+        )
+    draw.ellipse(_NECKLINE, fill=_PAPER)
     return image
 
 

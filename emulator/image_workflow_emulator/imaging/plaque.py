@@ -23,14 +23,14 @@ _DRAWN_EDGE = 2048
 """Pixels of the longer edge; larger pictures are stretched, which is seen only there.
 """
 _MARGIN_SHARE = 0.03
-"""Of the shorter edge, around the plaque and what is beside it."""
+"""A share of the shorter edge, around the plaque and what is beside it."""
 _WIDE = 1.4
 """The width by height from which the plaque is beside the picture."""
 _LETTERS = 1 / 28
-"""Of the longer edge: the size of letters, where there is room."""
+"""A share of the longer edge: the size of letters, where there is room."""
 _SMALLEST_LETTERS = 8
 _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)
-"""Of that size, tried in turn until a plaque fits."""
+"""Shares of that size, tried in turn until a plaque fits."""
 
 
 class Chip(Struct, frozen=True):
@@ -65,7 +65,11 @@ class Layout(Struct, frozen=True):
     """Without the plaque, if that takes all that it may."""
 
 
-def layout_of(size: Size, beside_share: float, below_share: float) -> Layout:
+def layout_of(
+    size: Size,
+    beside_share: float,
+    below_share: float,
+) -> Layout:
     """The layout of a picture; a plaque takes at most these shares of its width or
     height.
     """
@@ -73,21 +77,40 @@ def layout_of(size: Size, beside_share: float, below_share: float) -> Layout:
     width = max(1, round(size[0] * scale))
     height = max(1, round(size[1] * scale))
     margin = min(width, height) * _MARGIN_SHARE
-    frame = Box(0, 0, width, height).inset(margin)
+    frame = Box(
+        left=0,
+        top=0,
+        width=width,
+        height=height,
+    ).inset(margin)
     is_beside = width > height * _WIDE
     if min(size) < SMALLEST_WITH_WORDS:
-        return Layout((width, height), margin, is_beside, frame, frame)
+        return Layout(
+            size=(width, height),
+            margin=margin,
+            is_beside=is_beside,
+            plaque=frame,
+            scene=frame,
+        )
     if is_beside:
         plaque = frame.from_left(width * beside_share)
         scene = frame.right_of(plaque.right + margin)
     else:
         plaque = frame.below(frame.bottom - frame.height * below_share)
         scene = frame.above(plaque.top - margin)
-    return Layout((width, height), margin, is_beside, plaque, scene)
+    return Layout(
+        size=(width, height),
+        margin=margin,
+        is_beside=is_beside,
+        plaque=plaque,
+        scene=scene,
+    )
 
 
 def with_plaque(
-    recipe: Recipe, plaque: Plaque, draw: Callable[[Size, Box], Image.Image]
+    recipe: Recipe,
+    plaque: Plaque,
+    draw: Callable[[Size, Box], Image.Image],
 ) -> Image.Image:
     """A picture with its plaque; it has none if it is too small.
 
@@ -95,7 +118,11 @@ def with_plaque(
     the plaque leaves free.
     """
     size = (recipe.width, recipe.height)
-    layout = layout_of(size, beside_share=0.28, below_share=0.4)
+    layout = layout_of(
+        size,
+        beside_share=0.28,
+        below_share=0.4,
+    )
     if min(size) < SMALLEST_WITH_WORDS:
         return stretched(draw(layout.size, layout.scene), size)
     letters = max(layout.size) * _LETTERS
@@ -105,32 +132,59 @@ def with_plaque(
     if not layout.is_beside:
         scene = scene.above(place.top - layout.margin)
     canvas = draw(layout.size, scene)
-    paste_panel(canvas, image, place, letters * 0.5)
+    paste_panel(
+        canvas,
+        panel=image,
+        place=place,
+        radius=letters * 0.5,
+    )
     return stretched(canvas, size)
 
 
 def paste_panel(
-    canvas: Image.Image, panel: Image.Image, place: Box, radius: float
+    canvas: Image.Image,
+    panel: Image.Image,
+    place: Box,
+    radius: float,
 ) -> None:
     """Paste a panel with round corners."""
     mask = rounded_mask(panel.width, panel.height, radius)
     canvas.paste(panel, (round(place.left), round(place.top)), mask)
 
 
-def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Image.Image:
+def _draw_plaque(
+    plaque: Plaque,
+    layout: Layout,
+    letters: float,
+) -> Image.Image:
     """As high as it needs to be, with letters of this size or as small as it takes."""
     width = round(layout.plaque.width)
     most_height = round(layout.plaque.height)
     for shrinking in _SHRINKING:
         size = max(_SMALLEST_LETTERS, round(letters * shrinking))
-        rows = _Rows(plaque, width, size, is_beside=layout.is_beside)
-        image = stack(list(rows.all()), width, rows.edge, rows.gap)
+        rows = _Rows(
+            plaque,
+            width,
+            size,
+            is_beside=layout.is_beside,
+        )
+        image = stack(
+            list(rows.all()),
+            width=width,
+            edge=rows.edge,
+            gap=rows.gap,
+        )
         if image.height <= most_height:
             return image
     return image.crop((0, 0, width, most_height))
 
 
-def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Image.Image:
+def stack(
+    rows: Sequence[Cells],
+    width: int,
+    edge: int,
+    gap: int,
+) -> Image.Image:
     """A panel with rows of cells; `edge` is between rows, `gap` between cells."""
     heights = [max(cell.height for cell in row) for row in rows]
     total = sum(heights) + edge * (len(rows) + 1)
@@ -148,7 +202,14 @@ def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Image.Image
 class _Rows:
     """The rows of a plaque with letters of one size."""
 
-    def __init__(self, plaque: Plaque, width: int, size: int, *, is_beside: bool):
+    def __init__(
+        self,
+        plaque: Plaque,
+        width: int,
+        size: int,
+        *,
+        is_beside: bool,
+    ):
         self.edge = round(size * 0.45)
         self.gap = round(size * 0.4)
         self._plaque = plaque
@@ -156,7 +217,12 @@ class _Rows:
         self._is_beside = is_beside
         self._large = Face(round(size * 1.3))
         self._small = Face(max(_SMALLEST_LETTERS, round(size * 0.8)))
-        self._sign = sign(plaque.sign, Face(round(size * 1.4)), size * 2, plaque.accent)
+        self._sign = sign(
+            plaque.sign,
+            face=Face(round(size * 1.4)),
+            height=size * 2,
+            color=plaque.accent,
+        )
         self._chip_height = round(size * 1.45)
 
     def all(self) -> Iterator[Cells]:
@@ -234,4 +300,9 @@ class _Rows:
         height = self._chip_height
         free = self._width - 2 * height
         name = shorten(plain_text(choice.name), self._small, free)
-        return chip(name, self._small, height, choice.swatch)
+        return chip(
+            name,
+            face=self._small,
+            height=height,
+            swatch=choice.swatch,
+        )

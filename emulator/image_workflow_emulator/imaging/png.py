@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from PIL import Image, ImageChops, PngImagePlugin
 
+from image_workflow_emulator.imaging import masks
+
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 _CHUNK_HEAD = struct.Struct(">I4s")
@@ -40,7 +42,9 @@ class Chunk(NamedTuple):
 
     def body_in(self, data: bytes) -> bytes:
         """The content, without head and checksum."""
-        return data[self.start + _CHUNK_HEAD.size : self.end - _CHECKSUM.size]
+        start = self.start + _CHUNK_HEAD.size
+        end = self.end - _CHECKSUM.size
+        return data[start:end]
 
 
 def png_size(data: bytes) -> tuple[int, int]:
@@ -51,13 +55,15 @@ def png_size(data: bytes) -> tuple[int, int]:
 
 def open_png(data: bytes) -> PngImagePlugin.PngImageFile:
     """The picture with its header read. Raises nearly anything for a broken one."""
-    image = PngImagePlugin.PngImageFile(io.BytesIO(_without_unused_chunks(data)))
+    used = _without_unused_chunks(data)
+    image = PngImagePlugin.PngImageFile(io.BytesIO(used))
     key = image.info.get("transparency")
     if (
         image.mode == "L" and key is not None
     ):  # the key has the file's levels, the picture has 256
         level_count = 1 << data[_DEPTH_PLACE]
-        image.info["transparency"] = key % level_count * 255 // (level_count - 1)
+        level = key % level_count
+        image.info["transparency"] = level * 255 // (level_count - 1)
     return image
 
 
@@ -127,11 +133,12 @@ def alpha_of_deep_key(image: Image.Image, data: bytes) -> Image.Image | None:
         return image.convert("I").point(levels, "L")
     if image.mode != "RGB":
         return None
-    same = ImageChops.darker(
-        _where_equal(image, [level >> 8 for level in key]),
-        _where_equal(_lower_bytes(data), [level & 255 for level in key]),
-    )
-    return ImageChops.invert(same)
+    upper_key = [level >> 8 for level in key]
+    lower_key = [level & 255 for level in key]
+    upper_equal = _where_equal(image, upper_key)
+    lower_equal = _where_equal(_lower_bytes(data), lower_key)
+    both_equal = ImageChops.darker(upper_equal, lower_equal)
+    return ImageChops.invert(both_equal)
 
 
 def _lower_bytes(data: bytes) -> Image.Image:
@@ -143,9 +150,8 @@ def _lower_bytes(data: bytes) -> Image.Image:
 
 def _where_equal(image: Image.Image, color: list[int]) -> Image.Image:
     """A mask of the pixels that have a colour, in mode L."""
-    mask = Image.new("L", image.size, 255)
+    mask = masks.everywhere(image.size)
     for number, level in enumerate(color):
         channel = image.getchannel(number)
-        equal = channel.point([255 * (other == level) for other in range(256)])
-        mask = ImageChops.darker(mask, equal)
+        mask = ImageChops.darker(mask, masks.equal(channel, level))
     return mask

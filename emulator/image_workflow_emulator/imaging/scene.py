@@ -13,6 +13,7 @@ from typing import Literal
 
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
+from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.colors import opaque
 
 Scene = Literal["clean", "foreground"]
@@ -46,13 +47,13 @@ def examine_scene(image: Image.Image) -> Scene:
     same pixels. (D30)
     """
     small = _reduced(image)
-    border = _border()
+    border = masks.border_of(small.size, _RING)
     patch = _patch(small, border)
-    if ImageStat.Stat(patch).mean[0] < 255 * _LEAST_PATCH:
+    if masks.share_of(patch) < _LEAST_PATCH:
         return "clean"
-    needed_step = max(_LEAST_STEP, round(_STEP_SHARE * _contrast(small, patch, border)))
-    outline = ImageChops.subtract(patch, patch.filter(ImageFilter.MinFilter(3)))
-    steps = _steps(small).histogram(outline)
+    contrast = _contrast(small, patch, border)
+    needed_step = max(_LEAST_STEP, round(_STEP_SHARE * contrast))
+    steps = _steps(small).histogram(masks.outline_of(patch))
     sharp_count = sum(steps[needed_step:])
     if sharp_count >= _SHARP_SHARE * sum(steps):
         return "foreground"
@@ -60,18 +61,13 @@ def examine_scene(image: Image.Image) -> Scene:
 
 
 def _reduced(image: Image.Image) -> Image.Image:
-    width = min(image.width, SCENE_EDGE)
-    height = min(image.height, SCENE_EDGE)
-    sampled = image.resize((width, height), Image.Resampling.NEAREST)
+    size = (
+        min(image.width, SCENE_EDGE),
+        min(image.height, SCENE_EDGE),
+    )
+    sampled = image.resize(size, Image.Resampling.NEAREST)
     colored = opaque(sampled, _HIDDEN).convert("RGB")
     return colored.resize((_EDGE, _EDGE), Image.Resampling.BOX)
-
-
-def _border() -> Image.Image:
-    """A mask of the border of the small picture."""
-    border = Image.new("L", (_EDGE, _EDGE), 255)
-    border.paste(0, (_RING, _RING, _EDGE - _RING, _EDGE - _RING))
-    return border
 
 
 def _patch(small: Image.Image, border: Image.Image) -> Image.Image:
@@ -80,9 +76,11 @@ def _patch(small: Image.Image, border: Image.Image) -> Image.Image:
     """
     colors = small.quantize(_COLOR_COUNT, Image.Quantize.MAXCOVERAGE)
     own_colors = _own_colors(colors)
-    levels = bytes(0 if color in own_colors else 255 for color in colors.tobytes())
-    mask = Image.frombytes("L", small.size, levels)
-    patch = mask.filter(ImageFilter.MedianFilter(3))
+    levels = bytearray()
+    for color in colors.tobytes():
+        is_own = color in own_colors
+        levels.append(0 if is_own else 255)
+    patch = masks.smoothed(Image.frombytes("L", small.size, bytes(levels)))
     patch.paste(0, mask=border)
     return patch
 
@@ -100,24 +98,31 @@ def _own_colors(colors: Image.Image) -> set[int]:
     least = _OWN_SHARE * _EDGE * _RING
     own_colors = set()
     for color in range(256):
-        frequent_sides = [count for count in counts if count[color] >= least]
-        if len(frequent_sides) >= 2:
+        side_count = 0
+        for count in counts:
+            if count[color] >= least:
+                side_count += 1
+        if side_count >= 2:
             own_colors.add(color)
     return own_colors
 
 
-def _contrast(small: Image.Image, patch: Image.Image, border: Image.Image) -> float:
+def _contrast(
+    small: Image.Image,
+    patch: Image.Image,
+    border: Image.Image,
+) -> float:
     """The largest difference of a channel between the mean of the patch and that of the
     border.
     """
     inside = ImageStat.Stat(small, patch).mean
     outside = ImageStat.Stat(small, border).mean
-    return max(abs(a - b) for a, b in zip(inside, outside, strict=True))
+    channels = zip(inside, outside, strict=True)
+    return max(abs(first - second) for first, second in channels)
 
 
 def _steps(image: Image.Image) -> Image.Image:
     """Around each pixel, the largest difference of a channel between its neighbours."""
     brightest = image.filter(ImageFilter.MaxFilter(3))
     darkest = image.filter(ImageFilter.MinFilter(3))
-    red, green, blue = ImageChops.subtract(brightest, darkest).split()
-    return ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    return masks.lightest(ImageChops.subtract(brightest, darkest))

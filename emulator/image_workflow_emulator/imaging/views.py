@@ -37,7 +37,12 @@ _DISTANCES = {
 _PHOTOSHOOT = (
     View(1.02, 0.74),
     View(0.5, 1.0),
-    View(0.6, 0.84, across=0.3, turn=1.0),
+    View(
+        bottom=0.6,
+        share=0.84,
+        across=0.3,
+        turn=1.0,
+    ),
     View(0.5, 1.7),
 )
 """By slot: full, close, three-quarter, detail."""
@@ -55,7 +60,12 @@ def view_of(recipe: PhotographRecipe) -> View:
         share = 1 - _RETREAT * (number % len(_PLACES))
         across = _PLACES[number % len(_PLACES)]
         turn = 1.0 - 2 * across
-        return View(chosen.bottom / share, chosen.share * share, across, turn)
+        return View(
+            bottom=chosen.bottom / share,
+            share=chosen.share * share,
+            across=across,
+            turn=turn,
+        )
     if recipe.camera_distance is not None and number == 0:
         return chosen
     return _PHOTOSHOOT[number % len(_PHOTOSHOOT)]

@@ -54,17 +54,28 @@ def main() -> None:
     with contextlib.suppress(EOFError, OSError):  # the server has ended
         while True:
             head, parts = receive_message(sys.stdin.buffer)
-            _limit_seconds(MAX_HEADER_SECONDS)
-            headers = filter(None, map(header_of, parts))
-            is_large = any(
-                width * height > LARGE_PIXELS for _, width, height in headers
-            )
-            _limit_seconds(max_seconds(head))
-            answer = (
-                do(head, parts) if head["is_large"] or not is_large else (IS_LARGE, [])
-            )
-            _limit_seconds(0)
-            send_message(output, *answer)
+            answer_head, answer_parts = _answer(head, parts)
+            send_message(output, answer_head, answer_parts)
+
+
+def _answer(head: Head, parts: Sequence[bytes]) -> Message:
+    """The answer to a message, within the limits of time."""
+    _limit_seconds(MAX_HEADER_SECONDS)
+    has_large = any(_is_large(part) for part in parts)
+    if has_large and not head["is_large"]:
+        _limit_seconds(0)
+        return IS_LARGE, []
+    _limit_seconds(max_seconds(head))
+    answer = do(head, parts)
+    _limit_seconds(0)
+    return answer
+
+
+def _is_large(data: bytes) -> bool:
+    header = header_of(data)
+    if header is None:
+        return False
+    return header.width * header.height > LARGE_PIXELS
 
 
 def _limit_memory(size_bytes: int) -> None:
@@ -91,12 +102,18 @@ def do(head: Head, parts: Sequence[bytes]) -> Message:
     """Do one job and return its answer; a defect is reported in the answer."""
     try:
         if head["job"] == "normalize":
-            normal = normalize(parts[0], head["content_type"], head.get("stored_as"))
-            found = msgspec.structs.asdict(normal)
-            return found, [found.pop("data")]
+            normal = normalize(
+                parts[0],
+                content_type=head["content_type"],
+                stored_as=head.get("stored_as"),
+            )
+            answer = msgspec.structs.asdict(normal)
+            return answer, [answer.pop("data")]
         if head["job"] == "render":
-            return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
-        return {"scene": examine_scene(load(parts[0], SCENE_EDGE))}, []
+            recipe = msgspec.convert(head["recipe"], Recipe)
+            return {}, [render(recipe, parts)]
+        image = load(parts[0], SCENE_EDGE)
+        return {"scene": examine_scene(image)}, []
     except UnusableImage as refusal:
         return {"refusal": str(refusal)}, []
     except Exception:
