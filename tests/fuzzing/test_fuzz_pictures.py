@@ -1,6 +1,8 @@
-"""Spoiled pictures become an Asset that is what it says, or are refused and leave nothing (D17, D18).
+"""Spoiled pictures become an Asset that is what it says, or are refused and leave
+nothing (D17, D18).
 
-The check sums of a spoiled PNG hold, for otherwise its decoder never comes to see what is wrong.
+The check sums of a spoiled PNG hold, for otherwise its decoder never comes to see what
+is wrong.
 """
 
 import struct
@@ -18,69 +20,177 @@ from tests.support.emulator_client import EmulatorUnderTest, Json
 from tests.support.pictures import decode, encode, png_chunk
 
 STORED_AS = {
-    "jpeg": ["jpeg"],
-    "png": ["png"],
-    "gif": ["png"],
-    "webp": ["webp"],
-    "avif": ["jpeg", "png"],
+    "image/jpeg": ["jpeg"],
+    "image/png": ["png"],
+    "image/gif": ["png"],
+    "image/webp": ["webp"],
+    "image/avif": ["jpeg", "png"],
 }
 """Formats in which an upload of each format may be kept."""
+METADATA = {"exif", "icc_profile", "comment", "xmp"}
 
 
 @pytest.mark.parametrize("amount", amounts(25, 2_000))
 @pytest.mark.parametrize("content_type", CONTENT_TYPES)
 def test_a_spoiled_picture_is_an_asset_or_nothing(
-    control: EmulatorUnderTest, content_type: str, amount: int
+    control: EmulatorUnderTest,
+    content_type: str,
+    amount: int,
 ) -> None:
     accepted = 0
     for case in cases(content_type, amount):
         if case.begins_an_episode:
             control.ask("POST", "/reset")
-        data = spoiled(content_type, case.chance)
-        with case.told(data=data.hex()):
-            asset = bring_in(control, data, content_type)
+        file = spoiled(content_type, case.chance)
+        with case.told(data=file.hex()):
+            asset = upload(control, file, content_type)
             if asset is not None:
                 accepted += 1
                 check(control, asset, content_type)
-                assert control.delete(f"/assets/{asset['id']}").status == 200
+                deletion = control.delete(f"/assets/{asset['id']}")
+                assert deletion.status == 200
             assert control.sandbox.images.held_bytes == 0
-    assert 0.05 * amount < accepted < 0.95 * amount, "the fuzzer has lost its way"
+
+    assert accepted > 0.05 * amount, "the fuzzer spoils too much"
+    assert accepted < 0.95 * amount, "the fuzzer spoils too little"
 
 
-def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json | None:
+def upload(
+    control: EmulatorUnderTest,
+    file: bytes,
+    content_type: str,
+) -> Json | None:
     """Upload a file: the Asset, or None if it is refused as it must be."""
-    session = control.open_upload(len(data), content_type)
-    sent = control.send_bytes(session, data)
+    session = control.open_upload(len(file), content_type)
+    sent = control.send_bytes(session, file)
     assert sent.status == 200
-    before = [*control.sandbox.store.assets.items]
+    assets_before = [*control.sandbox.store.assets.items]
+
     answer = control.complete(session, sent.json["upload_token"])
+
     if answer.status == 201:
         return dict(answer.json)
     assert answer.outcome == (422, "invalid_input")
-    assert control.complete(session, sent.json["upload_token"]).outcome == (
-        404,
-        "upload_not_found",
-    )
-    assert before == [*control.sandbox.store.assets.items]
+    again = control.complete(session, sent.json["upload_token"])
+    assert again.outcome == (404, "upload_not_found")
+    assert [*control.sandbox.store.assets.items] == assets_before
     return None
 
 
-def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
+def check(
+    control: EmulatorUnderTest,
+    asset: Json,
+    content_type: str,
+) -> None:
+    """Check that the file of an Asset is what the Asset says."""
     answer = control.fetch(asset["url"])
     image = decode(answer.body)
-    assert (len(answer.body), answer.headers["content-type"]) == (
-        asset["size_bytes"],
-        f"image/{asset['format']}",
-    )
-    assert asset["format"] in STORED_AS[content_type.removeprefix("image/")]
-    assert (asset["format"].upper(), asset["width"], asset["height"]) == (
-        image.format,
-        image.width,
-        image.height,
-    )
+    assert len(answer.body) == asset["size_bytes"]
+    assert answer.headers["content-type"] == f"image/{asset['format']}"
+    assert asset["format"] in STORED_AS[content_type]
+    assert image.format == asset["format"].upper()
+    assert image.width == asset["width"]
+    assert image.height == asset["height"]
     assert getattr(image, "n_frames", 1) == 1
-    assert not {"exif", "icc_profile", "comment", "xmp"} & image.info.keys()
+    assert METADATA & image.info.keys() == set()
 
+
+# Sound files --------------------------------------------------------------------------
+
+Kind = tuple[Image.Image, dict[str, Any]]
+"""A picture, and how it is written."""
+
+
+def picture() -> Image.Image:
+    image = Image.linear_gradient("L").resize((48, 40)).convert("RGB")
+    ImageDraw.Draw(image).ellipse((10, 8, 36, 32), fill="#703010")
+    return image
+
+
+def see_through() -> Image.Image:
+    image = picture().convert("RGBA")
+    image.putalpha(Image.linear_gradient("L").resize((48, 40)))
+    return image
+
+
+def turned() -> Image.Exif:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    return exif
+
+
+def animated() -> dict[str, Any]:
+    second = picture().rotate(90)
+    return {"save_all": True, "append_images": [second], "duration": 40}
+
+
+def jpeg_kinds() -> list[Kind]:
+    return [
+        (picture(), {"exif": turned(), "comment": b"words"}),
+        (picture(), {"progressive": True}),
+        (picture().convert("L"), {}),
+        (picture().convert("CMYK"), {"restart_marker_rows": 1}),
+        (picture(), {"subsampling": 2, "quality": 5}),
+    ]
+
+
+def png_kinds() -> list[Kind]:
+    return [
+        (picture(), {"exif": turned(), "dpi": (72, 72)}),
+        (picture(), {"transparency": (112, 48, 16)}),
+        (picture().convert("L"), {"transparency": 90}),
+        (see_through(), {}),
+        (see_through().convert("LA"), {}),
+        (picture().quantize(8), {"transparency": 1}),
+        (picture().convert("1"), {}),
+        (Image.new("I;16", (9, 7), 700), {}),
+        (see_through(), animated()),
+    ]
+
+
+def gif_kinds() -> list[Kind]:
+    return [
+        (picture().quantize(8), {"comment": b"words"}),
+        (picture(), animated()),
+        (picture().quantize(2), {"transparency": 0}),
+        (picture().quantize(200), {"interlace": 0}),
+    ]
+
+
+def webp_kinds() -> list[Kind]:
+    return [
+        (picture(), {}),
+        (see_through(), {"exif": turned()}),
+        (see_through(), {"lossless": True}),
+        (see_through(), animated()),
+    ]
+
+
+def avif_kinds() -> list[Kind]:
+    return [
+        (picture(), {"speed": 10}),
+        (see_through(), {"speed": 10, "exif": turned()}),
+        (picture(), {"speed": 10, **animated()}),
+    ]
+
+
+KINDS = {
+    "image/jpeg": jpeg_kinds,
+    "image/png": png_kinds,
+    "image/gif": gif_kinds,
+    "image/webp": webp_kinds,
+    "image/avif": avif_kinds,
+}
+
+
+@cache
+def sources(content_type: str) -> list[bytes]:
+    """Small files of a format, of as many structures as it has."""
+    kinds = KINDS[content_type]()
+    return [encode(image, content_type, **options) for image, options in kinds]
+
+
+# Damage -------------------------------------------------------------------------------
 
 LONGEST = 300_000
 """Bytes of a file; more is cut off."""
@@ -102,115 +212,65 @@ EDGES = (
 )
 HEAD_BYTES = 400
 """Length of the part in which most numbers of a small file are."""
-_PNG_START = b"\x89PNG\r\n\x1a\n"
-
-
-@cache
-def sources(content_type: str) -> tuple[bytes, ...]:
-    """Small files of a format, of as many structures as it has."""
-    base = Image.linear_gradient("L").resize((48, 40)).convert("RGB")
-    ImageDraw.Draw(base).ellipse((10, 8, 36, 32), fill="#703010")
-    clear = base.convert("RGBA")
-    clear.putalpha(Image.linear_gradient("L").resize((48, 40)))
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    frames: dict[str, Any] = {
-        "save_all": True,
-        "append_images": [base.rotate(90)],
-        "duration": 40,
-    }
-    kinds: list[tuple[Image.Image, dict[str, Any]]]
-    match content_type:
-        case "image/jpeg":
-            kinds = [
-                (base, {"exif": exif, "comment": b"words"}),
-                (base, {"progressive": True}),
-                (base.convert("L"), {}),
-            ]
-            kinds += [
-                (base.convert("CMYK"), {"restart_marker_rows": 1}),
-                (base, {"subsampling": 2, "quality": 5}),
-            ]
-        case "image/png":
-            kinds = [
-                (base, {"exif": exif, "dpi": (72, 72)}),
-                (clear, {}),
-                (base.quantize(8), {"transparency": 1}),
-            ]
-            kinds += [
-                (base.convert("1"), {}),
-                (Image.new("I;16", (9, 7), 700), {}),
-                (clear, frames),
-            ]
-        case "image/gif":
-            kinds = [
-                (base.quantize(8), {"comment": b"words"}),
-                (base, frames),
-                (base.quantize(2), {"transparency": 0}),
-            ]
-            kinds += [(base.quantize(200), {"interlace": 0})]
-        case "image/webp":
-            kinds = [
-                (base, {}),
-                (clear, {"exif": exif}),
-                (clear, {"lossless": True}),
-                (clear, frames),
-            ]
-        case _:
-            kinds = [
-                (base, {"speed": 10}),
-                (clear, {"speed": 10, "exif": exif}),
-                (base, {"speed": 10, **frames}),
-            ]
-    return tuple(encode(image, content_type, **options) for image, options in kinds)
+PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
 def spoiled(content_type: str, chance: Random) -> bytes:
     """Return a file of a format with something wrong."""
-    data = chance.choice(sources(content_type))
+    file = chance.choice(sources(content_type))
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        data = chance.choice(
+        damage = chance.choice(
             (changed_bytes, with_another_number, with_a_piece_elsewhere)
-        )(data, chance)
-    return (with_check_sums(data, chance) if content_type == "image/png" else data)[
-        :LONGEST
-    ] or b"\0"
+        )
+        file = damage(file, chance)
+    if content_type == "image/png":
+        file = with_check_sums(file, chance)
+    return file[:LONGEST] or b"\0"
 
 
-def with_another_number(data: bytes, chance: Random) -> bytes:
-    """Return a file in which one number is another: one at the edge of what it can be, or one that is near."""
+def with_another_number(file: bytes, chance: Random) -> bytes:
+    """Return a file in which one number is another: an extreme one, or one that is
+    near.
+    """
     form = chance.choice((">B", ">H", "<H", ">I", "<I"))
     size = struct.calcsize(form)
-    place = chance.randrange(min(max(len(data) - size, 1), HEAD_BYTES))
-    if len(data) < place + size:
-        return data + b"\0"
-    (old,) = struct.unpack_from(form, data, place)
-    new = chance.choice((*EDGES, old + 1, old - 1, old * 2)) % (1 << 8 * size)
-    return data[:place] + struct.pack(form, new) + data[place + size :]
+    place = chance.randrange(min(max(len(file) - size, 1), HEAD_BYTES))
+    if len(file) < place + size:
+        return file + b"\0"
+    (old,) = struct.unpack_from(form, file, place)
+    number = chance.choice((*EDGES, old + 1, old - 1, old * 2)) % (1 << 8 * size)
+    return file[:place] + struct.pack(form, number) + file[place + size :]
 
 
-def with_a_piece_elsewhere(data: bytes, chance: Random) -> bytes:
+def with_a_piece_elsewhere(file: bytes, chance: Random) -> bytes:
     """Return a file with a piece of it put somewhere else, once or many times."""
-    start, place = chance.randrange(len(data) + 1), chance.randrange(len(data) + 1)
-    piece = data[start : start + chance.choice((4, 12, 40, 400))]
-    return data[:place] + piece * chance.choice((1, 1, 2, 400)) + data[place:]
+    start = chance.randrange(len(file) + 1)
+    place = chance.randrange(len(file) + 1)
+    piece = file[start : start + chance.choice((4, 12, 40, 400))]
+    return file[:place] + piece * chance.choice((1, 1, 2, 400)) + file[place:]
 
 
-def with_check_sums(data: bytes, chance: Random) -> bytes:
-    """Return a PNG whose chunks have the check sums that belong to them; some of its rows are compressed anew."""
-    position, chunks = len(_PNG_START), [_PNG_START]
-    while position + 12 <= len(data):
-        length, kind = struct.unpack_from(">I4s", data, position)
-        body = data[position + 8 : position + 8 + length]
-        chunks.append(
-            png_chunk(kind, with_other_rows(body, chance) if kind == b"IDAT" else body)
-        )
+def with_check_sums(file: bytes, chance: Random) -> bytes:
+    """Return a PNG whose chunks have the check sums that belong to them.
+
+    Some of its rows are compressed anew.
+    """
+    position = len(PNG_START)
+    chunks = [PNG_START]
+    while position + 12 <= len(file):
+        length, kind = struct.unpack_from(">I4s", file, position)
+        body = file[position + 8 : position + 8 + length]
+        if kind == b"IDAT":
+            body = with_other_rows(body, chance)
+        chunks.append(png_chunk(kind, body))
         position += 12 + length
     return b"".join(chunks)
 
 
 def with_other_rows(body: bytes, chance: Random) -> bytes:
-    """Return picture data that inflates to something else, at times: too little, too much, other filters."""
+    """Return picture data that at times inflates to too little, too much, or other
+    filters.
+    """
     try:
         rows = zlib.decompressobj().decompress(body, 1 << 20)
     except zlib.error:
@@ -223,6 +283,5 @@ def with_other_rows(body: bytes, chance: Random) -> bytes:
         changed_bytes(rows, chance),
         b"\x05" + rows[1:],
     )
-    return zlib.compress(
-        chance.choice((rows, rows, rows, rows, *others)), chance.choice((0, 1, 9))
-    )
+    chosen = chance.choice((rows, rows, rows, rows, *others))
+    return zlib.compress(chosen, chance.choice((0, 1, 9)))

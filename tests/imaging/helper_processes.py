@@ -53,7 +53,10 @@ def single_helper(code: str = "worker.main()") -> Iterator["subprocess.Popen[byt
     command = [sys.executable, "-c", start]
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.DEVNULL,
     ) as process:
         try:
             yield process
@@ -62,7 +65,9 @@ def single_helper(code: str = "worker.main()") -> Iterator["subprocess.Popen[byt
 
 
 def give(
-    process: "subprocess.Popen[bytes]", head: Head, parts: Sequence[bytes]
+    process: "subprocess.Popen[bytes]",
+    head: Head,
+    parts: Sequence[bytes],
 ) -> None:
     """Send a job to a single helper."""
     send_message(input_of(process), {**head, "is_large": True}, parts)

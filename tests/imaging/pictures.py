@@ -17,7 +17,11 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
     return encode(image, f"image/{kind.lower()}", **options)
 
 
-def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.Image:
+def four_corners(
+    width: int = 48,
+    height: int = 32,
+    mode: str = "RGB",
+) -> Image.Image:
     """Quarters of red, green over blue, white; so that every turn shows."""
     image = Image.new("RGB", (width, height), RED)
     image.paste(GREEN, (width // 2, 0, width, height // 2))
@@ -26,7 +30,11 @@ def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.
     return image.convert(mode)
 
 
-def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
+def pixel(
+    image: Image.Image,
+    x: int,
+    y: int,
+) -> tuple[int, ...]:
     """The channels of one pixel; negative places count from the right and below."""
     value = image.getpixel((x % image.width, y % image.height))
     assert isinstance(value, tuple), f"a picture of mode {image.mode} has one channel"
@@ -47,7 +55,9 @@ def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
 
 
 def is_near(
-    expected: tuple[int, ...], actual: tuple[int, ...], tolerance: int = 6
+    expected: tuple[int, ...],
+    actual: tuple[int, ...],
+    tolerance: int = 6,
 ) -> bool:
     """Whether no channel differs by more than `tolerance` levels."""
     pairs = zip(expected, actual, strict=True)
@@ -55,13 +65,19 @@ def is_near(
 
 
 def are_near(
-    expected: list[tuple[int, ...]], actual: list[tuple[int, ...]], tolerance: int = 6
+    expected: list[tuple[int, ...]],
+    actual: list[tuple[int, ...]],
+    tolerance: int = 6,
 ) -> bool:
     pairs = zip(expected, actual, strict=True)
     return all(is_near(first, second, tolerance) for first, second in pairs)
 
 
-def mask_of(image: Image.Image, color: Color, tolerance: int) -> Image.Image:
+def mask_of(
+    image: Image.Image,
+    color: Color,
+    tolerance: int,
+) -> Image.Image:
     """White where the image is of a colour, within `tolerance` levels a channel."""
     plain = Image.new("RGB", image.size, color)
     red, green, blue = ImageChops.difference(image.convert("RGB"), plain).split()
@@ -69,12 +85,18 @@ def mask_of(image: Image.Image, color: Color, tolerance: int) -> Image.Image:
     return largest.point([255 * (level <= tolerance) for level in range(256)])
 
 
-def count_of(image: Image.Image, color: Color, tolerance: int = 40) -> int:
+def count_of(
+    image: Image.Image,
+    color: Color,
+    tolerance: int = 40,
+) -> int:
     return mask_of(image, color, tolerance).histogram()[255]
 
 
 def box_of(
-    image: Image.Image, color: Color, tolerance: int = 6
+    image: Image.Image,
+    color: Color,
+    tolerance: int = 6,
 ) -> tuple[int, int, int, int]:
     box = mask_of(image, color, tolerance).getbbox()
     assert box is not None, f"nothing is of colour {color}"
@@ -87,7 +109,11 @@ def difference(first: Image.Image, second: Image.Image) -> float:
     return sum(ImageStat.Stat(levels).mean) / 3
 
 
-def product(color: Color = BLUE, ground: Color = WHITE, edge: int = 240) -> Image.Image:
+def product(
+    color: Color = BLUE,
+    ground: Color = WHITE,
+    edge: int = 240,
+) -> Image.Image:
     """A thing of one colour before a plain ground."""
     image = Image.new("RGB", (edge, edge), ground)
     near = edge // 4
@@ -111,7 +137,15 @@ def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
 
 
 def upscaled(
-    source: Image.Image, width: int, height: int, target: PictureFormat
+    source: Image.Image,
+    width: int,
+    height: int,
+    target: PictureFormat,
 ) -> Image.Image:
-    recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
+    recipe = UpscaleRecipe(
+        width=width,
+        height=height,
+        format=target,
+        inputs=("one",),
+    )
     return decode(render(recipe, [encoded(source, "PNG")]))

@@ -1,4 +1,6 @@
-"""What a file may cost the helper that decodes it (D57), and memory that is given back."""
+"""What a file may cost the helper that decodes it (D57), and memory that is given
+back.
+"""
 
 import json
 import platform
@@ -49,12 +51,22 @@ class Cost(Struct, frozen=True):
     peak_bytes: int
 
 
-def cost_of(folder: Path, file: bytes, content_type: str) -> Cost:
+def cost_of(
+    folder: Path,
+    file: bytes,
+    content_type: str,
+) -> Cost:
     """The cost of a file to a helper process of its own."""
     path = folder / "picture"
     path.write_bytes(file)
     head = {"job": "normalize", "content_type": content_type, "is_large": True}
-    result = run_program(sys.executable, "-c", COST, str(path), json.dumps(head))
+    result = run_program(
+        sys.executable,
+        "-c",
+        COST,
+        str(path),
+        json.dumps(head),
+    )
     return Cost(*json.loads(result.output))
 
 
@@ -66,7 +78,11 @@ def zeros(size_bytes: int) -> bytes:
 
 
 def large_png(
-    color_type: int, depth: int, row_bytes: int, interlace: int = 0, chunk: bytes = b""
+    color_type: int,
+    depth: int,
+    row_bytes: int,
+    interlace: int = 0,
+    chunk: bytes = b"",
 ) -> bytes:
     numbers = (*SQUARE, depth, color_type, 0, 0, interlace)
     header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", *numbers))
@@ -74,7 +90,12 @@ def large_png(
     return b"\x89PNG\r\n\x1a\n" + header + chunk + rows + png_chunk(b"IEND", b"")
 
 
-def inserted(source: bytes, before: bytes, piece: bytes, count: int) -> bytes:
+def inserted(
+    source: bytes,
+    before: bytes,
+    piece: bytes,
+    count: int,
+) -> bytes:
     place = source.rindex(before)
     return source[:place] + piece * count + source[place:]
 
@@ -111,29 +132,58 @@ def long_gif() -> bytes:
 
 def large_webp() -> bytes:
     image = Image.new("RGB", (8_000, 5_000))
-    return encoded(image, "WEBP", lossless=True, method=0, quality=0)
+    return encoded(
+        image,
+        "WEBP",
+        lossless=True,
+        method=0,
+        quality=0,
+    )
 
 
 def large_transparent_png() -> bytes:
-    return large_png(color_type=6, depth=8, row_bytes=40_001)
+    return large_png(
+        color_type=6,
+        depth=8,
+        row_bytes=40_001,
+    )
 
 
 def large_deep_png() -> bytes:
-    return large_png(color_type=0, depth=16, row_bytes=20_001)
+    return large_png(
+        color_type=0,
+        depth=16,
+        row_bytes=20_001,
+    )
 
 
 def large_deep_png_with_key() -> bytes:
     key = png_chunk(b"tRNS", bytes(2))
-    return large_png(color_type=0, depth=16, row_bytes=20_001, chunk=key)
+    return large_png(
+        color_type=0,
+        depth=16,
+        row_bytes=20_001,
+        chunk=key,
+    )
 
 
 def large_interlaced_png() -> bytes:
-    return large_png(color_type=2, depth=8, row_bytes=31_000, interlace=1)
+    return large_png(
+        color_type=2,
+        depth=8,
+        row_bytes=31_000,
+        interlace=1,
+    )
 
 
 def large_progressive_jpeg() -> bytes:
     image = Image.new("RGB", SQUARE)
-    return encoded(image, "JPEG", progressive=True, subsampling=0)
+    return encoded(
+        image,
+        "JPEG",
+        progressive=True,
+        subsampling=0,
+    )
 
 
 REFUSED = [
@@ -159,7 +209,9 @@ ANSWERED = [
 @on_linux
 @pytest.mark.parametrize(("make", "content_type"), REFUSED)
 def test_what_is_refused_costs_next_to_nothing(
-    make: Callable[[], bytes], content_type: str, tmp_path: Path
+    make: Callable[[], bytes],
+    content_type: str,
+    tmp_path: Path,
 ) -> None:
     cost = cost_of(tmp_path, make(), content_type)
 
@@ -172,7 +224,9 @@ def test_what_is_refused_costs_next_to_nothing(
 @pytest.mark.verify
 @pytest.mark.parametrize(("make", "content_type"), ANSWERED)
 def test_the_largest_of_every_kind_is_answered_within_bounds(
-    make: Callable[[], bytes], content_type: str, tmp_path: Path
+    make: Callable[[], bytes],
+    content_type: str,
+    tmp_path: Path,
 ) -> None:
     cost = cost_of(tmp_path, make(), content_type)
 

@@ -23,7 +23,11 @@ BLUE: Color = (90, 120, 200)
 
 def scene_with(upload: bytes) -> Image.Image:
     """The scene of a photograph of an upload, before a pale green."""
-    image = photograph(upload, background_kind="color", background_hex="#c0d0c0")
+    image = photograph(
+        upload,
+        background_kind="color",
+        background_hex="#c0d0c0",
+    )
     return scene_of(image)
 
 
@@ -81,7 +85,9 @@ def with_shadow(ground: Color) -> bytes:
 @pytest.mark.parametrize("ground", [WHITE, BLUE])
 def test_a_shadow_becomes_black_with_alpha_on_any_ground(ground: Color) -> None:
     image = photograph(
-        with_shadow(ground), background_kind="color", background_hex="#40c040"
+        with_shadow(ground),
+        background_kind="color",
+        background_hex="#40c040",
     )
 
     scene = scene_of(image)

@@ -48,7 +48,12 @@ NIGHT: Color = (0x10, 0x20, 0x80)
 def test_people_are_as_the_pose_says(upload: bytes) -> None:
     scenes = []
     for pose in POSES:
-        image = photograph(upload, print_file(RED), people=1, pose=pose)
+        image = photograph(
+            upload,
+            print_file(RED),
+            people=1,
+            pose=pose,
+        )
         scenes.append(image.crop((0, 0, EDGE, EDGE * 3 // 4)))
 
     for first, second in combinations(scenes, 2):
@@ -59,7 +64,12 @@ def hands_of(upload: bytes, **fields: object) -> Image.Image:
     """What is of the colour of a model's skin beside and below a product."""
     card = premade("fashion_model", "Ava", "female", "18-25")
     return photograph(
-        upload, card, people=1, model_input_count=1, camera_distance="far", **fields
+        upload,
+        card,
+        people=1,
+        model_input_count=1,
+        camera_distance="far",
+        **fields,
     )
 
 
@@ -104,7 +114,11 @@ def test_the_head_of_a_premade_model_is_whole_and_cut_out(name: str) -> None:
     card = premade("fashion_model", name, "female", "55+")
 
     image = photograph(
-        print_file(RED), card, people=1, model_input_count=1, background_hex="#102080"
+        print_file(RED),
+        card,
+        people=1,
+        model_input_count=1,
+        background_hex="#102080",
     )
 
     head = image.convert("RGB").crop((EDGE * 3 // 8, 0, EDGE * 5 // 8, EDGE // 5))
@@ -149,7 +163,12 @@ def test_a_picture_without_skin_gives_a_neutral_one() -> None:
 def test_somebody_has_the_skin_of_the_chosen_model() -> None:
     card = own_model(portrait(SKIN, (120, 140, 160)))
 
-    image = photograph(plain_file(RED), card, people=1, model_input_count=1)
+    image = photograph(
+        plain_file(RED),
+        card,
+        people=1,
+        model_input_count=1,
+    )
 
     scene = image.crop((0, EDGE // 3, EDGE, EDGE * 2 // 3))
     assert count_of(scene, SKIN, 20) > 500

@@ -1,4 +1,6 @@
-"""The helper processes of a server: what they answer, what ends them alone, and their queues."""
+"""The helper processes of a server: what they answer, what ends them alone, and
+their queues.
+"""
 
 import asyncio
 import contextlib
@@ -47,7 +49,11 @@ from tests.support.pictures import slow_jpeg
 WIDE_EDGE = 2_100
 """Pixels; a square of this edge is a large picture."""
 EDIT = EditRecipe(
-    inputs=("one",), instructions="Make it so.", width=80, height=80, format="png"
+    inputs=("one",),
+    instructions="Make it so.",
+    width=80,
+    height=80,
+    format="png",
 )
 
 
@@ -87,7 +93,13 @@ def test_an_upload_is_refused_in_words(helpers: Helpers) -> None:
 
 
 def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
-    recipe = PremadeRecipe(kind="pose", name="Walking", width=2, height=2, format="png")
+    recipe = PremadeRecipe(
+        kind="pose",
+        name="Walking",
+        width=2,
+        height=2,
+        format="png",
+    )
 
     with pytest.raises(RuntimeError, match="the recipe names 0"):
         run(helpers, rendering(recipe), SMALL_JPEG)
@@ -129,7 +141,9 @@ def test_a_job_whose_helper_is_ended_is_done_by_another(
 
 
 def test_a_stopped_helper_is_given_up(
-    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch
+    helpers: Helpers,
+    processes: Processes,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 1)
@@ -147,7 +161,9 @@ def fail_to_start(*_: object, **__: object) -> None:
 
 @pytest.fixture(params=["no helper starts", "every helper is ended"])
 def helpers_that_end(
-    helpers: Helpers, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    helpers: Helpers,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> Helpers:
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0)
     if request.param == "no helper starts":
@@ -175,7 +191,9 @@ def test_where_every_helper_ends_a_scene_is_clean(helpers_that_end: Helpers) -> 
 
 
 def test_a_job_is_given_to_no_more_than_three_helpers(
-    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch
+    helpers: Helpers,
+    processes: Processes,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0)
 
@@ -239,7 +257,12 @@ class LargeJobs:
         """By thread: each waits for one helper."""
         self.most = 0
 
-    def send(self, stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
+    def send(
+        self,
+        stream: IO[bytes],
+        head: Head,
+        parts: Sequence[bytes],
+    ) -> None:
         self._is_large[threading.get_ident()] = head["is_large"]
         self.most = max(self.most, sum(self._is_large.values()))
         send_message(stream, head, parts)
@@ -296,7 +319,13 @@ def test_a_helper_ends_when_a_job_takes_too_long() -> None:
 @on_linux
 def test_a_helper_takes_no_more_memory_than_its_limit() -> None:
     image = Image.new("RGB", (6_000, 6_000))
-    square = encoded(image, "WEBP", lossless=True, method=0, quality=0)
+    square = encoded(
+        image,
+        "WEBP",
+        lossless=True,
+        method=0,
+        quality=0,
+    )
     code = "worker.MAX_MEMORY_BYTES = 400 << 20; worker.main()"
     with single_helper(code) as process:
         give(process, {**NORMALIZE_JPEG, "content_type": "image/webp"}, [square])

@@ -64,7 +64,10 @@ FORMATS = [
 
 @pytest.mark.parametrize(("written", "mode", "stored", "stored_mode"), FORMATS)
 def test_every_format_becomes_one_of_three(
-    written: str, mode: str, stored: str, stored_mode: str
+    written: str,
+    mode: str,
+    stored: str,
+    stored_mode: str,
 ) -> None:
     source = four_corners(mode=mode)
     if mode == "P":
@@ -98,7 +101,12 @@ def test_of_an_animation_the_first_frame_is_kept(kind: str) -> None:
         Image.new("RGB", (20, 20), color) for color in (RED, GREEN, BLUE)
     )
     source = encoded(
-        first, kind, save_all=True, append_images=[second, third], duration=50, loop=0
+        first,
+        kind,
+        save_all=True,
+        append_images=[second, third],
+        duration=50,
+        loop=0,
     )
 
     normal = normalize(source, content_type_of(kind))
@@ -164,7 +172,9 @@ def test_an_orientation_in_xmp_turns_nothing(kind: str) -> None:
     ],
 )
 def test_an_orientation_in_the_text_of_a_png_turns_nothing(
-    keyword: str, text: str, is_compressed: bool
+    keyword: str,
+    text: str,
+    is_compressed: bool,
 ) -> None:
     info = PngImagePlugin.PngInfo()
     info.add_itxt(keyword, text, zip=is_compressed)

@@ -170,12 +170,24 @@ def webp_announcing(width: int, height: int) -> bytes:
 
 def lossless_webp_announcing(width: int, height: int) -> bytes:
     size = struct.pack("<I", width - 1 | height - 1 << 14)
-    return with_numbers("WEBP", b"RIFF", 21, size, lossless=True)
+    return with_numbers(
+        "WEBP",
+        b"RIFF",
+        21,
+        size,
+        lossless=True,
+    )
 
 
 def extended_webp_announcing(width: int, height: int) -> bytes:
     size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
-    return with_numbers("WEBP", b"RIFF", 24, size, exif=b"none")
+    return with_numbers(
+        "WEBP",
+        b"RIFF",
+        24,
+        size,
+        exif=b"none",
+    )
 
 
 def avif_announcing(width: int, height: int) -> bytes:
@@ -198,7 +210,10 @@ TOO_MANY_PIXELS = [
 
 @pytest.mark.parametrize(("make", "kind", "edge", "megapixels"), TOO_MANY_PIXELS)
 def test_too_many_pixels_are_refused_from_the_header(
-    make: Callable[[int, int], bytes], kind: str, edge: int, megapixels: int
+    make: Callable[[int, int], bytes],
+    kind: str,
+    edge: int,
+    megapixels: int,
 ) -> None:
     file = make(edge, edge)
     began = time.process_time()
@@ -224,7 +239,10 @@ TOO_LONG = [
 @pytest.mark.parametrize("is_wide", [False, True])
 @pytest.mark.parametrize(("make", "kind", "longest"), TOO_LONG)
 def test_an_edge_that_is_too_long_is_refused(
-    make: Callable[[int, int], bytes], kind: str, longest: int, is_wide: bool
+    make: Callable[[int, int], bytes],
+    kind: str,
+    longest: int,
+    is_wide: bool,
 ) -> None:
     width = 50
     height = longest + 1

@@ -58,23 +58,56 @@ def full_photograph(size: dict[str, Any]) -> Order:
     return recipe, [MUG, see_through(), TEXTURE, MUG, TEXTURE, see_through()]
 
 
-def orders(width: int, height: int, target: PictureFormat) -> list[Order]:
+def orders(
+    width: int,
+    height: int,
+    target: PictureFormat,
+) -> list[Order]:
     """An order of each kind."""
     size: dict[str, Any] = {"width": width, "height": height, "format": target}
     plain: list[Order] = [
-        (PhotographRecipe(**size, inputs=("one",), subject_count=1), [MUG]),
+        (
+            PhotographRecipe(
+                **size,
+                inputs=("one",),
+                subject_count=1,
+            ),
+            [MUG],
+        ),
         full_photograph(size),
         (
             EditRecipe(
-                **size, inputs=("one", "two"), instructions="Put one before two."
+                **size,
+                inputs=("one", "two"),
+                instructions="Put one before two.",
             ),
             [see_through(), TEXTURE],
         ),
-        (UpscaleRecipe(**size, inputs=("one",)), [see_through()]),
+        (
+            UpscaleRecipe(
+                **size,
+                inputs=("one",),
+            ),
+            [see_through()],
+        ),
     ]
     for kind in KINDS:
-        plain.append((PremadeRecipe(**size, kind=kind, name="A name"), []))
-        own = CardRecipe(**size, kind=kind, name="A name", inputs=("one", "two"))
+        plain.append(
+            (
+                PremadeRecipe(
+                    **size,
+                    kind=kind,
+                    name="A name",
+                ),
+                [],
+            )
+        )
+        own = CardRecipe(
+            **size,
+            kind=kind,
+            name="A name",
+            inputs=("one", "two"),
+        )
         plain.append((own, [MUG, TEXTURE]))
     return plain
 
@@ -94,7 +127,9 @@ SIZES = [
 
 @pytest.mark.parametrize(("width", "height", "target"), SIZES)
 def test_every_picture_has_the_size_and_format_asked_for_alone(
-    width: int, height: int, target: PictureFormat
+    width: int,
+    height: int,
+    target: PictureFormat,
 ) -> None:
     for recipe, inputs in orders(width, height, target):
         image = decode(render(recipe, inputs))
@@ -115,7 +150,12 @@ def test_the_same_recipe_and_inputs_give_the_same_bytes(target: PictureFormat) -
     "data", [b"", b"words", MUG[:200], png_of(1, 100_000)], ids=len
 )
 def test_where_an_input_is_no_picture_there_is_grey(data: bytes) -> None:
-    recipe = UpscaleRecipe(width=20, height=20, format="png", inputs=("one",))
+    recipe = UpscaleRecipe(
+        width=20,
+        height=20,
+        format="png",
+        inputs=("one",),
+    )
 
     image = decode(render(recipe, [data]))
 
@@ -148,11 +188,31 @@ def test_any_text_can_be_written(text: str) -> None:
     )
     plain: list[Order] = [
         (photograph, [MUG] * 3),
-        (EditRecipe(**size, inputs=("one",), instructions=text), [MUG]),
-        (CardRecipe(**size, inputs=("one",), kind="pose", name=text), [MUG]),
+        (
+            EditRecipe(
+                **size,
+                inputs=("one",),
+                instructions=text,
+            ),
+            [MUG],
+        ),
+        (
+            CardRecipe(
+                **size,
+                inputs=("one",),
+                kind="pose",
+                name=text,
+            ),
+            [MUG],
+        ),
     ]
     for kind in KINDS:
-        premade = PremadeRecipe(**size, kind=kind, name=text, attributes=(text,))
+        premade = PremadeRecipe(
+            **size,
+            kind=kind,
+            name=text,
+            attributes=(text,),
+        )
         plain.append((premade, []))
 
     for recipe, inputs in plain:

@@ -24,7 +24,11 @@ def spotlight() -> Image.Image:
 
 def premade(name: str) -> Image.Image:
     recipe = PremadeRecipe(
-        kind="background", name=name, width=400, height=400, format="png"
+        kind="background",
+        name=name,
+        width=400,
+        height=400,
+        format="png",
     )
     return decode(render(recipe, []))
 

@@ -14,7 +14,10 @@ ON_PLAIN = plain_file(RED)
 @pytest.mark.parametrize("people", [0, 1])
 @pytest.mark.parametrize(("is_photoshoot", "slot_count"), [(False, 6), (True, 4)])
 def test_slots_of_one_generation_differ(
-    kind: str, people: int, is_photoshoot: bool, slot_count: int
+    kind: str,
+    people: int,
+    is_photoshoot: bool,
+    slot_count: int,
 ) -> None:
     scenes = []
     for slot in range(1, slot_count + 1):
@@ -37,7 +40,11 @@ def test_a_photoshoot_comes_nearer_from_full_to_close_to_detail(people: int) -> 
     full, close, _, detail = (
         count_of(
             photograph(
-                ON_PLAIN, slot=slot, slot_count=4, people=people, is_photoshoot=True
+                ON_PLAIN,
+                slot=slot,
+                slot_count=4,
+                people=people,
+                is_photoshoot=True,
             ),
             RED,
             12,

@@ -91,6 +91,15 @@ def png_of(
 
     It is grey unless `color_type`, as PNG counts them, says otherwise.
     """
-    header = struct.pack(">IIBBBBB", width, height, depth, color_type, 0, 0, 0)
+    header = struct.pack(
+        ">IIBBBBB",
+        width,
+        height,
+        depth,
+        color_type,
+        0,
+        0,
+        0,
+    )
     start = b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header)
     return start + b"".join(chunks) + png_chunk(b"IEND", b"")

@@ -187,10 +187,11 @@ def _upright_srgb(data: bytes, source: SourceFormat) -> Image.Image:
     deep_alpha = None
     if source == "png":
         deep_alpha = alpha_of_deep_key(image, data)
-    image = _to_eight_bits(image)  # no longer what the decoder holds, which is more
-    if deep_alpha is not None:
-        image.putalpha(deep_alpha)
-        image = image.convert("RGBA")
+    if deep_alpha is None:
+        image = _to_eight_bits(image)  # no longer what the decoder holds, which is more
+    else:
+        del image.info["transparency"]  # which Pillow would take for a key of 8 bits
+        image = _with_alpha(_to_eight_bits(image), deep_alpha)
     image = _to_srgb(image, profile)
     if turn is None:
         return image
@@ -220,6 +221,13 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
     if image.mode in ("L", "RGB", "CMYK"):
         return image
     return image.convert("L" if image.mode == "1" else "RGB")
+
+
+def _with_alpha(image: Image.Image, alpha: Image.Image) -> Image.Image:
+    """A picture in L or RGB with an alpha channel, in RGBA."""
+    if image.mode == "L":
+        return Image.merge("RGBA", (image, image, image, alpha))
+    return Image.merge("RGBA", (*image.split(), alpha))
 
 
 def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
