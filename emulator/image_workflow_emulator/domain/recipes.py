@@ -1,7 +1,8 @@
 """Recipes: pictures to be made, described as plain data.
 
-Owns the shape of every picture the service can hand out, before it is drawn, and the form in which a helper process is
-asked for it. Must not import Pillow or know how a picture is drawn: admitting work needs only this module.
+Owns the shape of every picture the service can hand out, before it is drawn, and the
+form in which a helper process is asked for it. Must not import Pillow or know how a
+picture is drawn: admitting work needs only this module.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -23,7 +24,9 @@ _Models: TypeAlias = Annotated[int, Meta(ge=0, le=3)]
 class _Picture(
     Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field="recipe"
 ):
-    """What every recipe says: exact pixel size, file format, and the keys of its input pictures in drawing order."""
+    """What every recipe says: exact pixel size, file format, and the keys of its
+    input pictures in drawing order.
+    """
 
     width: _DrawnEdge
     height: _DrawnEdge
@@ -34,8 +37,9 @@ class _Picture(
 class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """One output slot of a Product Photography.
 
-    `inputs` are the packed subject photos, then the background picture if `background_kind` is "picture", then the
-    pictures of the chosen Fashion Models, then one of the Photography Style and one of the Pose if these are chosen.
+    `inputs` are the packed subject photos, then the background picture if
+    `background_kind` is "picture", then the pictures of the chosen Fashion Models, then
+    one of the Photography Style and one of the Pose if these are chosen.
     """
 
     subject_count: Annotated[int, Meta(ge=1, le=PACKED_PHOTOS)]
@@ -45,7 +49,9 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     background_hex: _Color | None = None
     model_input_count: _Models = 0
     people: _Models = 0
-    """How many are in the picture; those beyond the chosen Fashion Models are the service's choice."""
+    """How many are in the picture; those beyond the chosen Fashion Models are the
+    service's choice.
+    """
     photography_style: str | None = None
     """The name of the chosen one; likewise of those below."""
     pose: str | None = None
@@ -56,7 +62,9 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     slot: _Slot = 1
     slot_count: _Slot = 1
     is_photoshoot: bool = False
-    """Whether the slots are one scene from four sides, instead of independent pictures."""
+    """Whether the slots are one scene from four sides, instead of independent
+    pictures.
+    """
     product_names: tuple[str, ...] = ()
     aspect_ratio: _Ratio = ""
     resolution: str = "1k"
@@ -65,7 +73,9 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
 
 
 class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
-    """The one output of an Edit Images: 1 to 8 inputs composed together, and the instructions they were given."""
+    """The one output of an Edit Images: 1 to 8 inputs, and the instructions,
+    unobeyed.
+    """
 
     instructions: str
     aspect_ratio: _Ratio = ""
@@ -81,8 +91,9 @@ class UpscaleRecipe(_Picture, frozen=True, kw_only=True, gc=False):
 class PremadeRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """A picture of a premade global ingredient, drawn from nothing.
 
-    `attributes` are words of the ingredient that show in the picture: a Background's kind, a Fashion Model's gender
-    and age range. `index` tells the pictures of one kind apart.
+    `attributes` are words of the ingredient that show in the picture: a Background's
+    kind, a Fashion Model's gender and age range. `index` tells the pictures of one kind
+    apart.
     """
 
     kind: IngredientKind
@@ -92,7 +103,9 @@ class PremadeRecipe(_Picture, frozen=True, kw_only=True, gc=False):
 
 
 class CardRecipe(_Picture, frozen=True, kw_only=True, gc=False):
-    """The card or preview picture of a Team-owned ingredient, made from its 1 to 5 source pictures."""
+    """The card or preview picture of a Team-owned ingredient, made from its 1 to 5
+    source pictures.
+    """
 
     kind: IngredientKind
     name: str

@@ -18,7 +18,8 @@ class BitReader:
             raise ValueError("the data ends within a number")
         number = int.from_bytes(self._data[first:end], "big")
         unread_bits = 8 * end - self._position
-        return number >> unread_bits & ((1 << bit_count) - 1)
+        mask = (1 << bit_count) - 1
+        return number >> unread_bits & mask
 
     def read_signed(self, bit_count: int) -> int:
         """The next number of this many bits, in two's complement."""

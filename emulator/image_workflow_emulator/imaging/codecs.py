@@ -135,7 +135,9 @@ def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
 
 
 def _is_beyond_avif(width: int, height: int) -> bool:
-    return max(width, height) > MAX_AVIF_EDGE or width * height > MAX_AVIF_PIXELS
+    if max(width, height) > MAX_AVIF_EDGE:
+        return True
+    return width * height > MAX_AVIF_PIXELS
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:

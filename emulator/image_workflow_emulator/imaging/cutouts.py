@@ -116,7 +116,8 @@ def _shape_in(
     shadow = _shadow_in(image, ground)
     steps = _steps_from(image, ground)
     brightest = max(ground)
-    shadow_steps = shadow.point([level * brightest // 255 for level in masks.LEVELS])
+    table = [level * brightest // 255 for level in masks.LEVELS]
+    shadow_steps = shadow.point(table)
     rest = ImageChops.subtract(steps, shadow_steps)
     solid = ImageChops.lighter(_slope(rest), _inside(rest))
     seen = solid

@@ -60,8 +60,9 @@ def _words_of(kind: str) -> str:
 
 def _style_card(recipe: PremadeRecipe) -> Card:
     """A photo that was taken in the style."""
+    size = (recipe.width, recipe.height)
     hue = chance("style", recipe.name)
-    card = Card((recipe.width, recipe.height), backdrop(hue))
+    card = Card(size, backdrop(hue))
     photo = draw_shirt(recipe.name, recipe.index)
     look = named_look(recipe.name)
     if look is not None:
@@ -71,8 +72,9 @@ def _style_card(recipe: PremadeRecipe) -> Card:
 
 
 def _pose_card(recipe: PremadeRecipe) -> Card:
+    size = (recipe.width, recipe.height)
     hue = chance("pose", recipe.name)
-    card = Card((recipe.width, recipe.height), backdrop(hue))
+    card = Card(size, backdrop(hue))
     person = person_of(round(hue * 255))
     figure = Figure(person, stance_of(recipe.name))
     card.canvas.paint_all([draw_figure(figure)], card.room)
@@ -85,7 +87,8 @@ def _model_card(recipe: PremadeRecipe) -> Card:
         saturation=0.12,
         value=0.95,
     )
-    card = Card((recipe.width, recipe.height), ground)
+    size = (recipe.width, recipe.height)
+    card = Card(size, ground)
     gender = None
     if recipe.attributes:
         gender = recipe.attributes[0]

@@ -8,17 +8,20 @@ LEVELS = range(256)
 
 def above(mask: Image.Image, limit: int) -> Image.Image:
     """Where a mask has a level above a limit."""
-    return mask.point([255 * (level > limit) for level in LEVELS])
+    table = [255 * (level > limit) for level in LEVELS]
+    return mask.point(table)
 
 
 def below(mask: Image.Image, limit: int) -> Image.Image:
     """Where a mask has a level below a limit."""
-    return mask.point([255 * (level < limit) for level in LEVELS])
+    table = [255 * (level < limit) for level in LEVELS]
+    return mask.point(table)
 
 
 def equal(mask: Image.Image, wanted: int) -> Image.Image:
     """Where a mask has a level."""
-    return mask.point([255 * (level == wanted) for level in LEVELS])
+    table = [255 * (level == wanted) for level in LEVELS]
+    return mask.point(table)
 
 
 def everywhere(size: tuple[int, int]) -> Image.Image:

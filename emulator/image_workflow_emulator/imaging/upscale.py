@@ -18,7 +18,8 @@ _MARK_SHARE = 0.06
 def upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The input at the size of the recipe."""
     source = load(inputs[0])
-    image = source.resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
+    size = (recipe.width, recipe.height)
+    image = source.resize(size, Image.Resampling.BICUBIC)
     if min(image.size) < SMALLEST_WITH_WORDS:
         return image
     height = round(max(image.size) * _MARK_SHARE)
@@ -30,5 +31,6 @@ def upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
         color=INK,
     )
     margin = height // 2  # at the top: a picture of ours has its plaque at the bottom
-    image.paste(mark, (image.width - mark.width - margin, margin))
+    left = image.width - mark.width - margin
+    image.paste(mark, (left, margin))
     return image
