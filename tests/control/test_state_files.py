@@ -242,7 +242,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     ),
     "an event to come of a state that is past": (
         of_event("operation_finished", 1, "operation_started"),
-        "KeyError: ('processing', 'started')",
+        "started in the state processing",
     ),
     "a credential of a Team that is gone": (
         of("credentials", 0, "credential", team_id="team_x"),

@@ -125,10 +125,11 @@ KEY: Final = (
     'headers = {"Idempotency-Key": str(uuid.uuid4())} '
     'if method in ("POST", "PATCH") else {}'
 )
-SEND: Final = (
-    "            return self._api.request"
-    "(method, path, json=body, params=query, headers=headers)\n"
-)
+SEND: Final = """\
+            return self._api.request(
+                method, path, json=body, params=query, headers=headers
+            )
+"""
 POLL: Final = "pause = _retry_after(answer.headers, otherwise=2.0)"
 NEW_KEYS: Final = (SEND, f"            {KEY}\n{SEND}")
 ONCE: Final = ("attempts: int = 8", "attempts: int = 1")
