@@ -21,7 +21,7 @@ from image_workflow_emulator.domain.resources import (
 )
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.faults import FAULTS
-from image_workflow_emulator.scenario.scenario import FAILURE_CODES
+from image_workflow_emulator.scenario.scenario import FAILURE_CODES, THEN_OPTIONS
 from tests.support.contract_check import ROOT, read_contract
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"
@@ -78,17 +78,14 @@ def scenario_schema(document: dict[str, Any]) -> str:
     of_service = [code for code, kind in CATALOGUE.items() if kind.status >= 500]
     waiting = [code for code, kind in CATALOGUE.items() if kind.status in (429, 503)]
     then = definitions["then"]
-    words = then["x-words"]
-    requests, work = [*FAULTS], [word for word in words if word not in FAULTS]
-    then |= _exclusive(
-        words, [name for name in then["properties"] if name not in words]
-    )
+    requests = [*FAULTS]
+    work = [word for word in THEN_OPTIONS if word not in FAULTS]
     definitions["then_of_requests"] = _without(
         work, requests, 'requests; for work, match "work"'
     )
     definitions["then_of_work"] = _without(requests, work, "work")
     of_bytes = ["problem", "network"]
-    others = [word for word in words if word not in of_bytes]
+    others = [word for word in THEN_OPTIONS if word not in of_bytes]
     definitions["then_of_bytes"] = _without(others, of_bytes, "bytes")
     then["dependentSchemas"]["retry_after"] |= _problem_of(
         waiting, 'the problems that have "retry_after"'
@@ -100,30 +97,6 @@ def scenario_schema(document: dict[str, Any]) -> str:
         of_service, "the problems of byte surfaces"
     )
     return json.dumps(schema, indent=2) + "\n"
-
-
-def _exclusive(words: dict[str, list[str]], options: Sequence[str]) -> dict[str, Any]:
-    """The schema of an object that has one of some words, and its options alone; a word precedes those below it."""
-    any_word = {
-        "anyOf": [{"required": [word]} for word in words],
-        "x-expected": f"one of {', '.join(words)}",
-    }
-    schema = {
-        "if": {"propertyNames": {"enum": options}},
-        "then": any_word,
-        "else": _closed([*words, *options]),
-    }
-    for word in reversed(words):
-        schema = {
-            "if": {"required": [word]},
-            "then": _closed([word, *words[word]]),
-            "else": schema,
-        }
-    return schema
-
-
-def _closed(names: Sequence[str]) -> dict[str, Any]:
-    return {"properties": dict.fromkeys(names, True), "additionalProperties": False}
 
 
 def _without(

@@ -428,6 +428,22 @@ def scenario_of(
     return scenario
 
 
+THEN_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "problem": ("retry_after", "detail", "at"),
+    "hold": (),
+    "network": ("at",),
+    "deprecated": (),
+    "client": (),
+    "outputs": ("duration",),
+    "fail": ("duration", "scene"),
+    "stall": ("scene",),
+    "duration": ("scene",),
+    "scene": (),
+}
+"""What `then` can say, with the options that go with each word. A rule says one of these;
+`duration` and `scene` are options too."""
+
+
 class _Reader:
     """Reads the rules and changes of a document whose shape is valid, and complains of what no schema can say."""
 
@@ -446,6 +462,7 @@ class _Reader:
     def rule(self, index: int, given: Mapping[str, Any]) -> Rule:
         """Read a rule; one without a name is called by its place."""
         document, steps, then = self._document, ("rules", index), given["then"]
+        self._check_then((*steps, "then"), then)
         name = given.get("name", f"rule {index + 1}")
         first = self._rule_names.setdefault(name, index)
         if first != index:
@@ -473,6 +490,22 @@ class _Reader:
             document.position(*steps).line,
             spelling,
         )
+
+    def _check_then(self, steps: Steps, then: Mapping[str, Any]) -> None:
+        """Complain of what does not go with the word that `then` says."""
+        word = next((word for word in THEN_OPTIONS if word in then), None)
+        if word is None:
+            expected = f"one of {', '.join(THEN_OPTIONS)}"
+            self._document.complain(steps, expected, "an object")
+            return
+        fitting = (word, *THEN_OPTIONS[word])
+        for name in then:
+            if name not in fitting:
+                expected = f"only {', '.join(fitting)}"
+                place = (*steps, name)
+                self._document.complain(
+                    place, expected, "an unknown field", at_key=True
+                )
 
     def change(self, index: int, given: Mapping[str, Any]) -> TimedChange:
         """Read a change of the timeline."""
@@ -591,12 +624,12 @@ class _Reader:
 
 
 def _fault(word: str, then: Mapping[str, Any]) -> Fault:
-    given, options = then[word], _without(then, word)
-    return (
-        FAULTS[word](**given, **options)
-        if isinstance(given, dict)
-        else FAULTS[word](given, **options)
-    )
+    make = FAULTS[word]
+    value = then[word]
+    options = {name: then[name] for name in THEN_OPTIONS[word] if name in then}
+    if isinstance(value, dict):
+        return make(**value, **options)
+    return make(value, **options)
 
 
 def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
