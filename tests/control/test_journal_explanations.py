@@ -207,7 +207,7 @@ USE_OTHER = "send it with a credential of the Team 'Other', which owns it"
             "set /camera_distance to one that the pose supports: close, medium",
             _seen_from_afar,
         ),
-        ("add 5 Credits", _too_dear),
+        ("add 5 Credits, then send it with a new Idempotency-Key", _too_dear),
         ("wait until op_", CAUSES["resource_operation_in_progress"]),
         (
             "set /upload_token to the token the direct",

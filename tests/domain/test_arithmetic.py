@@ -87,21 +87,21 @@ def test_a_request_waits_until_fewer_than_the_limit_came_in_the_last_minute(
 @pytest.mark.parametrize(
     "step",
     [
-        lambda ledger: ledger.grant(-7),
-        lambda ledger: ledger.reserve("gen_2", 7),
-        lambda ledger: ledger.reserve("gen_2", -1),
-        lambda ledger: ledger.reserve("gen_1", 1),
-        lambda ledger: ledger.settle("gen_2", 0),
-        lambda ledger: ledger.settle("gen_1", 5),
-        lambda ledger: ledger.settle("gen_1", -1),
+        lambda ledger: ledger.grant(-7, 0, "set"),
+        lambda ledger: ledger.reserve("gen_2", 7, 0),
+        lambda ledger: ledger.reserve("gen_2", -1, 0),
+        lambda ledger: ledger.reserve("gen_1", 1, 0),
+        lambda ledger: ledger.settle("gen_2", 0, 0),
+        lambda ledger: ledger.settle("gen_1", 5, 0),
+        lambda ledger: ledger.settle("gen_1", -1, 0),
     ],
 )
 def test_a_step_that_would_lose_or_invent_credits_is_refused(
     step: Callable[[Ledger], None],
 ) -> None:
     ledger = Ledger()
-    ledger.grant(10)
-    ledger.reserve("gen_1", 4)
+    ledger.grant(10, 0, "start")
+    ledger.reserve("gen_1", 4, 0)
     with pytest.raises(LedgerError):
         step(ledger)
     assert (6, 4, 0) == (ledger.available, ledger.reserved, ledger.charged)

@@ -584,30 +584,6 @@ def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(
     expect(row.get_by_text("مجموعة الصور")).to_have_css("direction", "rtl")
 
 
-def test_the_credits_of_a_team_are_shown_over_time(
-    visit: Visit, service: Service
-) -> None:
-    generation = service.photoshoot()
-    service.told("PATCH", "/teams/Demo", {"credits": 50})
-    visit.region("Teams").get_by_role("link", name="Demo").click()
-    about = visit.page.get_by_role("region", name=re.compile("^About team_"))
-    rows = about.get_by_role("table", name="Changes").get_by_role("row")
-    expect(rows).to_have_text(
-        [
-            re.compile("Time"),
-            re.compile("set by hand.*−48.*50"),
-            re.compile("reserved.*−2.*98"),
-        ]
-    )
-    expect(
-        about.get_by_role("img", name="Available Credits, from 100 to 50")
-    ).to_be_visible()
-    about.get_by_role("link", name=generation["id"]).first.click()
-    expect(
-        visit.page.get_by_role("region", name=f"About {generation['id']}")
-    ).to_contain_text("reserved 2")
-
-
 def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     visit.press("Scenario", "Edit")
     visit.region("Scenario").get_by_role(

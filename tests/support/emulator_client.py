@@ -586,7 +586,9 @@ class EmulatorUnderTest(Client):
         """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
-            account.ledger.grant(credits_available - account.ledger.available)
+            account.ledger.grant(
+                credits_available - account.ledger.available, self.now(), "set"
+            )
         account.team = structs.replace(account.team, **changes)
 
     # The wire -------------------------------------------------------------------------------------------------------

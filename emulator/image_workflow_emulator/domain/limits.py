@@ -6,6 +6,11 @@ Counts, amounts and windows only: the caller knows who is limited, and what to a
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from image_workflow_emulator.domain.credit_changes import (
+    CreditChange,
+    CreditHistory,
+    CreditReason,
+)
 from image_workflow_emulator.domain.resources import Amount, Instant
 
 RATE_WINDOW_MS = 60_000
@@ -86,37 +91,43 @@ class LedgerError(RuntimeError):
 
 @dataclass(slots=True, eq=False)
 class Ledger:
-    """The Credits of one Team."""
+    """The Credits of one Team. Every change of them is noted in its history."""
 
     granted: Amount = 0
     charged: Amount = field(default=0, init=False)
     reserved: Amount = field(default=0, init=False)
     reservations: dict[str, Amount] = field(default_factory=dict, init=False)
     """By id of unfinished work: what is reserved for it."""
+    history: CreditHistory = field(default_factory=CreditHistory, init=False)
 
     @property
     def available(self) -> int:
         """The balance less what is reserved: what GET /team shows (D29)."""
         return self.granted - self.charged - self.reserved
 
-    def grant(self, amount: int) -> None:
+    def grant(self, amount: int, now: int, reason: CreditReason) -> None:
         """Add Credits; a negative amount takes available ones away."""
         if self.available + amount < 0:
             raise LedgerError(
                 f"{-amount} Credits cannot be taken from {self.available}"
             )
+        if amount == 0:
+            return
         self.granted += amount
+        self._note(now, amount, reason)
 
-    def reserve(self, work_id: str, amount: int) -> None:
+    def reserve(self, work_id: str, amount: int, now: int) -> None:
         """Set Credits aside for admitted work; the caller has checked that they are available."""
         if not 0 <= amount <= self.available or work_id in self.reservations:
             raise LedgerError(
                 f"{amount} Credits cannot be reserved for {work_id} from {self.available}"
             )
         self.reservations[work_id] = amount
-        self.reserved += amount
+        if amount > 0:
+            self.reserved += amount
+            self._note(now, -amount, "reserved", work_id)
 
-    def settle(self, work_id: str, charge: int) -> None:
+    def settle(self, work_id: str, charge: int, now: int) -> None:
         """End a reservation: take what is charged, release the rest."""
         amount = self.reservations.get(work_id)
         if amount is None or not 0 <= charge <= amount:
@@ -124,5 +135,21 @@ class Ledger:
                 f"{charge} Credits cannot be charged for {work_id}: reserved {amount}"
             )
         del self.reservations[work_id]
-        self.reserved -= amount
-        self.charged += charge
+        if charge > 0:
+            self.reserved -= charge
+            self.charged += charge
+            self._note(now, 0, "charged", work_id)
+        released = amount - charge
+        if released > 0:
+            self.reserved -= released
+            self._note(now, released, "released", work_id)
+
+    def _note(
+        self, now: int, change: int, reason: CreditReason, work_id: str | None = None
+    ) -> None:
+        """Add the change that was just made to the history."""
+        sequence = self.history.next_sequence
+        noted = CreditChange(
+            sequence, now, change, self.available, self.reserved, reason, work_id
+        )
+        self.history.add(noted)

@@ -359,7 +359,8 @@ class Problem(Exception):
     the request in, as an instruction ("add 3 Credits"); only the journal shows it. `status` differs from the
     catalogue's only where statuses share the code `invalid_request` (405, 413, 416; D03, D06). `headers` are those that
     the status requires, such as Allow. `is_injected` marks what a scenario or the header Emulator-Fault asked for;
-    `cause` is the change of a timeline that the refusal comes from.
+    `cause` is the change of a timeline that the refusal comes from. `missing_credits` is how many more Credits would
+    have let the request in.
     """
 
     code: str
@@ -373,6 +374,7 @@ class Problem(Exception):
     headers: tuple[tuple[str, str], ...] = ()
     is_injected: bool = False
     cause: Cause | None = None
+    missing_credits: int | None = None
     kind: ProblemKind = field(init=False)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 /** The region `About ID`: all that is known about one thing, wherever it is named. */
 
-import { creditsOverTime } from "./credits.js";
+import { creditsOverTime, readLedger } from "./credits.js";
 import { altOf } from "./gallery.js";
 import { json } from "./ids.js";
 import { ending } from "./journal.js";
@@ -25,6 +25,8 @@ const MAX_SHOWN_REQUESTS = 100;
 
 export function create(panel) {
   let id = "";
+  /** How many pages of a Team's ledger are shown. */
+  let pages = 1;
 
   function draw(kind, content) {
     const view = html`
@@ -54,7 +56,8 @@ export function create(panel) {
     const touches = (thing) => JSON.stringify(thing).includes(wanted);
     const asset = assets.find((one) => one.id === wanted);
     const team = teams.find(touches);
-    const ofTeam = allWork.filter((work) => work.team.id === team?.id);
+    const ledger = team && (await readLedger(team.id, pages).catch(() => null));
+    if (wanted !== id) return;
     const works = team?.id === wanted ? [] : allWork.filter(touches);
     const made = answer?.response_body;
     const isKnown = works.length + named.length > 0 || asset || team;
@@ -62,7 +65,7 @@ export function create(panel) {
     draw(sentence(object), [
       !isKnown && html`<p>Nothing of this sandbox has this id.</p>`,
       asset && shownAsset(asset, works),
-      team && part("Credits", creditsOverTime(team, ofTeam)),
+      ledger && part("Credits", creditsOverTime(team, ledger, more)),
       works.length > 0 && part("Work", html`<div class="works">${works.map(article)}</div>`),
       named.length > 0 && part("Requests", requests(named)),
       made && part("As it was last answered", json(made, "Answer")),
@@ -70,11 +73,17 @@ export function create(panel) {
     tick();
   }
 
+  function more() {
+    pages += 1;
+    return refresh();
+  }
+
   return {
     refresh,
     open(wanted) {
       if (wanted === id) return;
       id = wanted;
+      pages = 1;
       panel.setAttribute("aria-label", `About ${id}`);
       draw("", null);
       void refresh().catch(() => {});

@@ -1,69 +1,68 @@
-/**
- * The Credits of a Team over time: what work reserved, charged and released, and what was set by hand or by a scenario.
- */
+/** The ledger of a Team, as the emulator keeps it: every change of its Credits. Nothing of it is reckoned here. */
 
 import { idLink } from "./ids.js";
-import { html, tableHead } from "./ui.js";
-import { counted, sentence, timeOfDay } from "./words.js";
+import { ask } from "./service.js";
+import { actButton, html, tableHead } from "./ui.js";
+import { counted, timeOfDay } from "./words.js";
 
-const MAX_SHOWN = 100;
+const PAGE = 100;
 const HEIGHT = 40;
 const WIDTH = 600;
 
-/** The changes of what a Team has, newest first, reckoned back from what there is now through all its work. */
-function changesOf(team, works) {
-  const all = [
-    ...(team.credit_changes ?? []).map(({ at, change }) => ({ at, change, what: "set by hand or by a scenario" })),
-    ...works.flatMap(({ id, credits: { reserved, charged }, created_at: created, finished_at: finished, ...work }) => {
-      const name = html`${sentence(work.workflow ?? work.type ?? "work")} ${idLink(id)}`;
-      const begins = { at: created, change: -reserved, what: ["reserved: ", name] };
-      const left = reserved - (charged ?? 0);
-      return finished && left ? [begins, { at: finished, change: left, what: ["released: ", name] }] : [begins];
-    }),
-  ].filter(({ change }) => change !== 0);
-  all.sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
-  let balance = team.credits;
-  return all.map((one) => {
-    const changed = { ...one, balance };
-    balance -= one.change;
-    return changed;
-  });
+const REASONS = {
+  start: "the Team's Credits at its start",
+  set: "set by hand",
+  scenario: "set by a scenario",
+  reserved: "reserved",
+  charged: "charged",
+  released: "released",
+};
+
+/**
+ * The changes of a Team's Credits.
+ * @param {string} team its id
+ * @param {number} pages how many pages of them
+ */
+export function readLedger(team, pages = 1) {
+  return ask("GET", `teams/${encodeURIComponent(team)}/ledger`, { query: { limit: pages * PAGE } });
 }
 
-export function creditsOverTime(team, works) {
-  const changes = changesOf(team, works);
-  const now = `${team.name} has ${counted(team.credits, "Credit")}, and ${team.reserved} are reserved.`;
-  const row = ({ at, change, what, balance }) => html`
-    <tr>
+/** @param {() => Promise<unknown>} more reads another page of the ledger */
+export function creditsOverTime(team, { data, total, left }, more) {
+  const changes = [...data].reverse();
+  const older = total - data.length;
+  return html`
+    <p>${team.name} has ${counted(team.credits, "Credit")}, and ${team.reserved} are reserved.</p>
+    ${data.length > 0 && curve(data)}
+    <table class="about-credits">
+      <caption class="visually-hidden">Changes, the newest first</caption>
+      ${tableHead(["Time", "What", "Change", "Available", "Reserved"])}<tbody>${changes.map(row)}</tbody>
+    </table>
+    ${older > 0 && html`<p>${actButton("Older", more)} <span class="faint">${counted(older, "older change")}</span></p>`}
+    ${left > 0 && html`<p class="faint">${counted(left, "older change")} no longer kept.</p>`}
+  `;
+}
+
+function row({ sequence, at, change, available, reserved, reason, id }) {
+  const sign = change > 0 ? "+" : change < 0 ? "−" : "";
+  return html`
+    <tr key=${sequence}>
       <td><time datetime=${at} title=${at}>${timeOfDay(at)}</time></td>
-      <td>${what}</td>
-      <td class="number">${change > 0 ? `+${change}` : `−${-change}`}</td>
-      <td class="number">${balance}</td>
+      <td>${REASONS[reason]} ${id && idLink(id)}</td>
+      <td class="number">${sign}${Math.abs(change)}</td>
+      <td class="number">${available}</td>
+      <td class="number">${reserved}</td>
     </tr>
   `;
-  return html`
-    <p>${now}</p>
-    ${
-      changes.length > 0 && [
-        curve(changes),
-        html`
-        <table class="about-credits">
-          <caption class="visually-hidden">Changes, the newest first</caption>
-          ${tableHead(["Time", "What", "Change", "Available"])}<tbody>${changes.slice(0, MAX_SHOWN).map(row)}</tbody>
-        </table>
-      `,
-      ]
-    }
-  `;
 }
 
-/** @param {any[]} changes newest first */
-function curve(changes) {
-  const oldest = changes[changes.length - 1];
-  const balances = [...changes.map(({ balance }) => balance), oldest.balance - oldest.change].reverse();
-  const [most, step] = [Math.max(1, ...balances), WIDTH / balances.length];
+/** What was available after each change, oldest first. */
+function curve(data) {
+  const balances = data.map(({ available }) => available);
+  const most = Math.max(1, ...balances);
+  const step = WIDTH / balances.length;
   const height = (balance) => (HEIGHT - 2 - (balance / most) * (HEIGHT - 4)).toFixed(1);
-  const path = balances.map((balance, at) => `${at ? "V" : `M0 `}${height(balance)}H${((at + 1) * step).toFixed(1)}`);
+  const path = balances.map((balance, at) => `${at ? "V" : "M0 "}${height(balance)}H${((at + 1) * step).toFixed(1)}`);
   const name = `Available Credits, from ${balances[0]} to ${balances[balances.length - 1]}`;
   return html`
     <svg class="curve" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${name}>

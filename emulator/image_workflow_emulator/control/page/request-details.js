@@ -115,6 +115,7 @@ function links(entry, tool, use) {
   const link = (text, href, title = "") => html`<a class="button" href=${href} title=${title || null}>${text}</a>`;
   return [
     entry.curl && actButton("Copy as curl", async (button) => copy(await curlOf(entry), button)),
+    entry.explanation.missing_credits && addCredits(entry),
     entry.path.startsWith("/v1/") &&
       actButton("Send again", () => use("again"), { class: "changes", "aria-expanded": tool === "again" }),
     actButton("Compare", () => use("compare"), { "aria-expanded": tool === "compare" }),
@@ -123,6 +124,18 @@ function links(entry, tool, use) {
     made && link("Show the work", `#work/${made}`),
     entry.operation && link("In the reference", referenceAddress(entry.operation)),
   ];
+}
+
+/** The button that gives the Team what it lacked. */
+function addCredits({ credential, explanation: { missing_credits: missing } }) {
+  const add = async () => {
+    const { data: teams } = await ask("GET", "teams");
+    const team = teams.find(({ id }) => id === credential.team.id);
+    const credits = team.credits + missing;
+    await ask("PATCH", `teams/${encodeURIComponent(team.id)}`, { json: { credits } });
+    return `${team.name} has ${counted(credits, "Credit")}`;
+  };
+  return actButton(`Add ${counted(missing, "Credit")}`, add, { class: "primary changes" });
 }
 
 function facts(entry) {

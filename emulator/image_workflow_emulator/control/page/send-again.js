@@ -24,7 +24,7 @@ async function faultsOf(id) {
 
 /** A form for a request of the journal. */
 export function SendAgain({ entry }) {
-  const first = firstTry(entry);
+  const [first] = useState(() => firstTry(entry));
   const [request, change] = useState(first);
   const [known, keep] = useState({ credentials: [], faults: [] });
   const [answer, show] = useState(null);
@@ -85,9 +85,11 @@ export function SendAgain({ entry }) {
   ]);
 }
 
-function firstTry({ idempotency_key: key, request_body: body }) {
+function firstTry({ idempotency_key: key, request_body: body, code }) {
   const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
-  return { key: key ?? "", fault: "", body: body === null ? "" : text, credential: "" };
+  // A refusal for want of Credits is bound to its key: with the same one it would only be answered again.
+  const first = code === "insufficient_credits" && key ? newIdempotencyKey() : key;
+  return { key: first ?? "", fault: "", body: body === null ? "" : text, credential: "" };
 }
 
 function answers(entry, answer) {

@@ -92,7 +92,7 @@ def queued(call: Call, price: int) -> dict[str, Any]:
 def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> None:
     """Reserve the Credits and take the place (D40). `finishes_at` is None for work that never finishes."""
     call.record.work_id = work_id
-    call.caller.account.ledger.reserve(work_id, order.price)
+    call.caller.account.ledger.reserve(work_id, order.price, call.now)
     call.caller.account.budget.take(work_id, finishes_at, order.places)
     call.sandbox.feed.note("work", (work_id, "queued"))
     call.sandbox.feed.note("team", call.team_id)
@@ -114,7 +114,7 @@ def finished(
     """Return work that has ended, when its Credits are settled and its place is free."""
     status = WORK.after(work.status, event)
     account = sandbox.accounts[work.team_id]
-    account.ledger.settle(work.id, charge)
+    account.ledger.settle(work.id, charge, now)
     account.budget.give_back(work.id)
     return structs.replace(
         work, status=status, charged_credits=charge, updated_at=now, finished_at=now

@@ -178,10 +178,12 @@ def check_credits(call: Call, order: SomeOrder) -> SomeOrder:
     account, price = call.caller.account, order.price
     available = account.ledger.available
     if available < price:
+        missing = price - available
         raise Problem(
             "insufficient_credits",
             f"the Team {account.team.name!r} has {count_of(available, 'Credit')} available; this request costs {price}",
-            remedy=f"add {count_of(price - available, 'Credit')}",
+            remedy=f"add {count_of(missing, 'Credit')}, then send it with a new Idempotency-Key",
+            missing_credits=missing,
             cause=call.sandbox.causes.get(("credits", account.team.id)),
         )
     return order

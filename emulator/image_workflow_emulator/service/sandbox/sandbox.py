@@ -47,10 +47,6 @@ from image_workflow_emulator.service.sandbox.store import Store
 # The accounts ---------------------------------------------------------------------------------------------------------
 
 
-MAX_CREDIT_CHANGES = 1_000
-"""How many changes of a Team's Credits are kept: more than anybody reads."""
-
-
 @dataclass(slots=True, eq=False)
 class TeamAccount:
     """A Team and all that is counted for it."""
@@ -61,8 +57,6 @@ class TeamAccount:
     rate: RateWindow = field(default_factory=RateWindow)
     pause: AdmissionPause = field(default_factory=AdmissionPause)
     """A pause of this Team's writes alone."""
-    credit_changes: list[tuple[int, int]] = field(default_factory=list)
-    """When its Credits were set by hand or by a scenario, and by how much they changed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -261,7 +255,7 @@ class Sandbox(SandboxState):
         credits_at_start = values.pop("credits")
         team = Team(id=self.identifiers.next("team"), name=described.name, **values)
         account = TeamAccount(team)
-        account.ledger.grant(credits_at_start)
+        account.ledger.grant(credits_at_start, now, "start")
         self.accounts[team.id] = account
         self.feed.note("team", team.id)
         for credential in described.credentials:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 from msgspec import structs
 
+from image_workflow_emulator.domain.credit_changes import CreditReason
 from image_workflow_emulator.domain.limits import NOTHING_DUE_MS, AdmissionPause
 from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
@@ -23,7 +24,6 @@ from image_workflow_emulator.scenario.world import World, WorldCredential, World
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import (
-    MAX_CREDIT_CHANGES,
     CredentialAccount,
     Sandbox,
     TeamAccount,
@@ -107,7 +107,7 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
                 change_credential(sandbox, held, change, cause)
         case WorldTeam() as change:  # pragma: no branch (there is no other change)
             for account in _affected(sandbox, team_id, change.name):
-                change_team(sandbox, account, change, cause)
+                change_team(sandbox, account, change, now, "scenario", cause)
     sandbox.feed.note("scenario", team_id)
 
 
@@ -174,7 +174,7 @@ def change_world(
     for change in changes.teams:
         accounts = _affected(sandbox, team_id, change.name)
         for account in accounts:
-            change_team(sandbox, account, change)
+            change_team(sandbox, account, change, now, "scenario")
             for credential in change.credentials:
                 held = sandbox.credentials.get(sandbox.key_of(credential.key))
                 if held is None:
@@ -190,19 +190,20 @@ def change_team(
     sandbox: Sandbox,
     account: TeamAccount,
     change: WorldTeam,
+    now: int,
+    reason: CreditReason,
     cause: Cause | None = None,
 ) -> None:
-    """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
+    """Set the values of a Team that a change names.
+
+    `reason` is noted with a change of its Credits. `cause` is the place of the change in a timeline.
+    """
     values = change.values()
     for name in values:
         _note_cause(sandbox, name, account.team.id, cause)
     if "credits" in values:
         difference = values.pop("credits") - account.ledger.available
-        account.ledger.grant(difference)
-        account.credit_changes.append(
-            (sandbox.clock.now() if cause is None else cause.at, difference)
-        )
-        del account.credit_changes[:-MAX_CREDIT_CHANGES]
+        account.ledger.grant(difference, now, reason)
     account.team = structs.replace(account.team, **values)
     sandbox.feed.note("team", account.team.id)
 
