@@ -23,6 +23,8 @@ NOTHING: Json = {
     "began_at": None,
     "rules": [],
     "timeline": [],
+    "text": None,
+    "file": None,
     "team_scenarios": [],
 }
 """What is shown where no scenario runs."""
@@ -64,6 +66,8 @@ def test_a_scenario_is_put_as_yaml(emulator: EmulatorUnderTest) -> None:
         "began_at": "2026-01-01T00:00:05.000Z",
         "rules": [{"name": "second", "matched": 0, "fired": 0}],
         "timeline": [],
+        "text": FAILING,
+        "file": "scenario",
         "takes_effect_at_reset": [],
     }
     assert _reads(emulator) == [200, 500, 200, 500]

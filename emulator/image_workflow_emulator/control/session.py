@@ -1,0 +1,146 @@
+"""A session: what the control plane answers at one moment, as one file for `Open file` of the page.
+
+Owns which answers it has: every one that the page asks for. It is to be looked at, and contains no whole key.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+from msgspec import Struct
+from starlette.responses import Response
+
+from image_workflow_emulator.control import (
+    about,
+    clock,
+    journal,
+    ledger,
+    scenarios,
+    teams,
+)
+from image_workflow_emulator.control.describing import Masks, mask_key
+from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
+from image_workflow_emulator.domain.credit_changes import MAX_CREDIT_CHANGES
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+
+FORMAT: Final = "image-workflow-emulator session"
+MAX_ENTRIES: Final = 1_000
+"""Limit of requests, of work and of Assets: the newest."""
+MAX_PICTURE_BYTES: Final = 8 * 2**20
+"""Limit of the pictures of a session, the newest first."""
+
+_MAX_SEQUENCE: Final = 2**53 - 1
+
+
+class _Pictures(Struct, frozen=True):
+    """The pictures of a session as data URLs, by id, and how many it leaves out."""
+
+    urls: Mapping[str, str]
+    left_out: int
+
+
+async def get_session(call: ControlCall) -> Response:
+    """GET /session."""
+    answers = await _answers(call)
+    call.check_unchanged()
+    pictures = await _pictures(call, answers)
+    call.check_unchanged()
+    requests = answers["requests"]
+    left_out = requests["dropped"] + requests["total"] - len(requests["data"])
+    masks = Masks(_keys_of(call.sandbox))
+    session = {
+        "format": FORMAT,
+        "version": 1,
+        "sandbox": call.sandbox.id,
+        "left_out": {"requests": left_out, "pictures": pictures.left_out},
+        "answers": orjson.Fragment(masks.of_bytes(orjson.dumps(answers))),
+        "pictures": pictures.urls,
+    }
+    headers = {
+        "Content-Disposition": f'attachment; filename="{call.sandbox.id}-session.json"'
+    }
+    return Response(orjson.dumps(session), headers=headers, media_type=JSON)
+
+
+async def _answers(call: ControlCall) -> dict[str, Any]:
+    """Return the answers by their paths; those of one moment come before the first wait."""
+    newest = replace(call, query={"limit": MAX_ENTRIES})
+    answers: dict[str, Any] = {
+        "clock": clock.get_clock(call),
+        "readings": about.list_readings(call),
+        "scenario": scenarios.get_scenario(replace(call, query={"team": None})),
+        "admission": scenarios.get_admission(call),
+        "teams": {"data": _teams_without_keys(call.sandbox)},
+        **_ledgers(call),
+        "work": teams.list_work(newest),
+        "assets": teams.list_all_assets(newest),
+    }
+    answers["requests"] = await _requests(call)
+    answers["coverage"] = await journal.get_coverage(call)
+    answers["conduct"] = await journal.get_conduct(
+        replace(call, query={"ended": "true"})
+    )
+    return answers
+
+
+def _ledgers(call: ControlCall) -> dict[str, Any]:
+    """Return the ledger of each Team by its path."""
+    query = {"before": _MAX_SEQUENCE, "limit": MAX_CREDIT_CHANGES}
+    return {
+        f"teams/{team}/ledger": ledger.get_ledger(
+            replace(call, query=query, parameters={"team": team})
+        )
+        for team in call.sandbox.accounts
+    }
+
+
+def _teams_without_keys(sandbox: Sandbox) -> list[dict[str, Any]]:
+    described = teams.describe_teams(sandbox)
+    for team in described:
+        for credential in team["credentials"]:
+            credential["key"] = mask_key(credential["key"])
+    return described
+
+
+async def _requests(call: ControlCall) -> dict[str, Any]:
+    """Return the newest requests, each with its explanation."""
+    records = call.sandbox.journal
+    newest_first = list(records.newest_first(0))
+    counts = {
+        "last_sequence": records.last_sequence,
+        "dropped": records.dropped,
+        "total": len(newest_first),
+    }
+    described = await in_slices(
+        newest_first[:MAX_ENTRIES], lambda record: journal.describe_entry(call, record)
+    )
+    return {"data": described, **counts}
+
+
+def _keys_of(sandbox: Sandbox) -> Iterator[str]:
+    """Iterate over the keys of a sandbox, also in the form of a world file, which a scenario may have."""
+    for key in sandbox.credentials:
+        yield key
+        if sandbox.id != DEFAULT_SANDBOX_ID:
+            yield key.removesuffix(f"_{sandbox.id}")
+
+
+async def _pictures(call: ControlCall, answers: Mapping[str, Any]) -> _Pictures:
+    """Draw the pictures of Assets and then of ingredients, newest first, as many as a session holds."""
+    formats = {asset["id"]: asset["format"] for asset in answers["assets"]["data"]}
+    for work in answers["work"]["data"]:
+        for url in work.get("pictures", ()):
+            formats[url.rpartition("/")[2]] = "png"
+    urls: dict[str, str] = {}
+    size_bytes = 0
+    for key, kind in formats.items():
+        if call.sandbox.images.public(key) is None:
+            continue
+        data = await call.plane.picture_data(call.sandbox.images, key)
+        size_bytes += len(data)
+        if size_bytes > MAX_PICTURE_BYTES:
+            break
+        urls[key] = f"data:image/{kind};base64,{b64encode(data).decode()}"
+    return _Pictures(urls, len(formats) - len(urls))
