@@ -99,6 +99,7 @@ dist: $(VENV)/dev.made
 sbom: $(VENV)/verify.made
 	mkdir -p dist
 	$(BIN)/cyclonedx-py requirements requirements.lock --output-file dist/sbom.cdx.json
+	$(BIN)/python .ci/sbom.py dist/sbom.cdx.json
 
 release: $(VENV)/dev.made
 	@test -n "$(VERSION)" || { echo "Name the version: make release VERSION=0.3.0"; exit 2; }

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.orders import AUTHORING_PRICES, generation_price
-from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.problems import CATALOGUE, ProblemKind
 from image_workflow_emulator.domain.resources import (
     OPERATION_TYPES,
     WORKFLOWS,
@@ -30,6 +30,7 @@ WORLD_SCHEMA: Final = ROOT / "contract" / "world.schema.json"
 TEAMS_PAGE: Final = ROOT / "docs" / "control.md"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
 DECISIONS_PAGE: Final = ROOT / "docs" / "reference" / "decisions.md"
+CODES_PAGE: Final = ROOT / "docs" / "reference" / "problem-codes.md"
 _GENERATED: Final = "\n## The decisions\n"
 """The heading below which the page of decisions is written by `make contract`."""
 _STEPS: Final = 5
@@ -369,6 +370,40 @@ def decisions_page(_document: dict[str, Any]) -> str:
     return "\n".join([by_hand + _GENERATED, *entries])
 
 
+_CODES_HEAD: Final = """\
+# Problem codes
+
+Every problem of the service has one of these codes. A client decides by the code, and never by the text. `make
+contract` writes this page.
+"""
+
+
+def codes_page(document: dict[str, Any]) -> str:
+    """The page of problem codes: for each its status, what to do, and the operations that answer so."""
+    operations = Contract(document).operations.values()
+    parts = [_CODES_HEAD]
+    for kind in CATALOGUE.values():
+        answering = [one.id for one in operations if kind.code in one.all_codes]
+        parts.append(_problem_code(kind, answering, len(operations)))
+    return "\n".join(parts)
+
+
+def _problem_code(kind: ProblemKind, answering: Sequence[str], count: int) -> str:
+    names = ", ".join(f"`{name}`" for name in answering)
+    if len(answering) == count:
+        names = "every operation"
+    lines = (
+        f"## {kind.code}",
+        "",
+        f"{kind.status}. {kind.title}.",
+        "",
+        _wrapped(f"- **What to do**: {kind.recovery}"),
+        _wrapped(f"- **Declared by**: {names or 'byte surfaces only'}"),
+        "",
+    )
+    return "\n".join(lines)
+
+
 def _decision(entry: Mapping[str, Any]) -> str:
     lines = [f"### {entry['id']}: {entry['title']}", "", _steps(entry["emulator"]), ""]
     lines.append(_wrapped(f"- **Client**: {entry['client']}"))
@@ -412,6 +447,7 @@ def _wrapped(text: str) -> str:
 
 DOCUMENTS: Final = {
     DECISIONS_PAGE: decisions_page,
+    CODES_PAGE: codes_page,
     SCENARIO_SCHEMA: scenario_schema,
     WORLD_SCHEMA: world_schema,
     SCENARIO_PAGE: scenario_page,

@@ -94,6 +94,8 @@ def test_it_carries_all_that_it_reads_and_nothing_else(
         metadata,
     }
     assert f"{metadata}/licenses/LICENSE" in carried
+    for name in ("preact.txt", "swagger-ui.txt"):
+        assert f"{metadata}/licenses/emulator/{page}/{name}" in carried
     assert [] == [
         name for name in carried if name.endswith((".pyc", ".partial", ".made"))
     ]

@@ -97,11 +97,9 @@ class Visit:
         region.get_by_role("row").filter(has_text=words).click()
         return region
 
-    def tried_operation(self, name: str) -> Any:
-        """Return what the reference says of an operation, opened where it can be tried."""
-        part = self.page.get_by_role("article", name=name, exact=True)
-        part.get_by_text("Try it").click()
-        return part
+    def operation(self, tag: str, name: str) -> Any:
+        """Return an operation of the reference."""
+        return self.page.locator(f"[id='operations-{tag.replace(' ', '_')}-{name}']")
 
     def press(self, region: str, button: str) -> None:
         self.region(region).get_by_role("button", name=button, exact=True).click()

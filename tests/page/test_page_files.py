@@ -1,21 +1,33 @@
 """The page's own files: their style, what they load and may do in a browser; they need no token and hold no data."""
 
+import json
 import re
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from image_workflow_emulator.control.page_files import FOLDER
-from image_workflow_emulator.documents.shipped import shipped_document
+from image_workflow_emulator.control import about
 from tests.clients.generated import run
 from tests.support.emulator_client import EmulatorUnderTest
 
+FOLDER = Path(about.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
-FILES = sorted(file.name for file in FOLDER.iterdir() if file.suffix != ".html")
+FILES = sorted(
+    file.name for file in FOLDER.iterdir() if file.suffix not in (".html", ".json")
+)
+VENDORED = json.loads((FOLDER / "vendored.json").read_text(encoding="utf-8"))
+VENDORED_FILES = {
+    file["name"] for component in VENDORED for file in component["components"]
+}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+REFERENCE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
@@ -25,13 +37,13 @@ def test_every_file_is_served_under_a_strict_policy(
 ) -> None:
     answer = emulator.ask("GET", path)
     assert answer.status == 200
-    assert answer.headers["content-security-policy"] == POLICY
+    policy = REFERENCE_POLICY if path == "/reference" else POLICY
+    assert answer.headers["content-security-policy"] == policy
     assert answer.headers["x-content-type-options"] == "nosniff"
-    if path != "/reference":  # is filled with the contract
-        assert (
-            answer.body
-            == (FOLDER / DOCUMENTS.get(path, path.rpartition("/")[2])).read_bytes()
-        )
+    assert (
+        answer.body
+        == (FOLDER / DOCUMENTS.get(path, path.rpartition("/")[2])).read_bytes()
+    )
     if path in DOCUMENTS:  # the policy allows no script or style inline
         text = answer.body.decode()
         assert not re.search(
@@ -60,40 +72,52 @@ def test_nothing_but_the_pages_files_is_served(
     assert emulator.ask("GET", f"/page/{name}").outcome == (404, "not_found")
 
 
-def test_the_reference_holds_every_part_of_the_contract_without_a_script(
-    emulator: EmulatorUnderTest,
+@pytest.mark.parametrize("component", VENDORED, ids=lambda one: one["name"])
+def test_vendored_files_are_those_whose_digests_are_listed(component: Any) -> None:
+    for file in component["components"]:
+        (digest,) = file["hashes"]
+        assert (
+            sha256((FOLDER / file["name"]).read_bytes()).hexdigest()
+            == digest["content"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "origin"),
+    [("preact.txt", "htm 3.1.1"), ("swagger-ui.txt", "swagger-ui-dist 5.35.0")],
+)
+def test_origin_digest_and_licence_lie_beside_vendored_files(
+    name: str, origin: str
 ) -> None:
-    text = emulator.ask("GET", "/reference").body.decode()
-    parts = set(re.findall(r'<article class="operation-part" id="([^"]+)"', text))
-    document = emulator.told("GET", "/contract.json")
-    operations = [
-        one["operationId"]
-        for path in document["paths"].values()
-        for key, one in path.items()
-        if key != "parameters"
-    ]
-    assert parts > set(operations)
-    assert parts > set(document["components"]["schemas"]["ProblemCode"]["enum"])
-    assert parts > {
-        decision["id"]
-        for decision in shipped_document("contract/decisions.yaml")["decisions"]
-    }
-    links = set(re.findall(r'href="#([^"]+)"', text))
-    assert links - parts == set()
-    assert text.count("<form ") == len(operations)
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert origin in text
+    assert "SHA-256" in text
+    assert "Apache License" in text or "MIT License" in text
 
 
-def test_the_vendored_script_is_the_one_whose_digest_stands_beside_it() -> None:
+def test_the_licence_beside_swagger_ui_has_the_digests_of_its_files() -> None:
+    text = (FOLDER / "swagger-ui.txt").read_text(encoding="utf-8")
+    for name in ("swagger-ui-bundle.js", "swagger-ui.css"):
+        assert f"{sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}" in text
+    assert "SmartBear Software" in text
+
+
+def test_the_digest_of_the_vendored_script_stands_beside_it() -> None:
     _, _, content = (FOLDER / "preact.js").read_bytes().partition(b"\n")
     assert sha256(content).hexdigest() in (FOLDER / "preact.txt").read_text(
         encoding="utf-8"
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [file.name for file in FOLDER.iterdir() if file.suffix not in (".png", ".txt")],
-)
+OWN = [
+    file.name
+    for file in FOLDER.iterdir()
+    if file.suffix in (".js", ".css", ".html", ".svg")
+    and file.name not in VENDORED_FILES
+]
+
+
+@pytest.mark.parametrize("name", OWN)
 def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
     loaded = re.findall(
@@ -106,6 +130,36 @@ def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
         "http://www.w3.org/2000/svg",
         "http://www.w3.org/1999/xlink",
     }
+
+
+def modules_of(name: str) -> set[str]:
+    """The modules that one loads, its own name included."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += re.findall(
+                r'(?:from|import) "\./([^"]+)"',
+                (FOLDER / module).read_text(encoding="utf-8"),
+            )
+    return found
+
+
+def test_every_module_of_the_page_is_loaded_ahead() -> None:
+    text = (FOLDER / "index.html").read_text(encoding="utf-8")
+    ahead = re.findall(
+        r'<link rel="modulepreload" href="_emulator/page/([^"]+)">', text
+    )
+    assert sorted([*ahead, "main.js"]) == sorted(modules_of("main.js"))
+
+
+def test_no_module_leads_back_to_itself() -> None:
+    for file in FOLDER.glob("*.js"):
+        imported = re.findall(r'from "\./([^"]+)"', file.read_text(encoding="utf-8"))
+        for name in set(imported) - VENDORED_FILES:
+            assert file.name not in modules_of(name), f"{file.name} and {name}"
 
 
 @pytest.mark.emulator(control_token="control-secret")

@@ -33,9 +33,7 @@ def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(
         '"name": "Shirt"'
     )
     region.get_by_role("link", name="In the reference").click()
-    expect(
-        visit.page.get_by_role("article", name="createProduct", exact=True)
-    ).to_be_in_viewport()
+    visit.page.wait_for_url("**/_emulator/reference#/Products/createProduct")
 
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
@@ -288,7 +286,7 @@ def test_credits_are_set_with_enter_or_refused_with_an_alert(
     field = visit.region("Teams").get_by_label("Credits", exact=True).first
     field.fill("-1")
     field.press("Enter")
-    expect(visit.alert()).to_contain_text("/credits: found -1")
+    expect(visit.alert()).to_contain_text("Credits: found -1")
     expect(field).to_have_value("100")
     field.fill("3")
     field.press("Enter")
@@ -713,45 +711,6 @@ def test_a_session_is_shown_as_it_was_and_cannot_be_changed(
     expect(visit.region("Requests")).to_contain_text("No requests yet")
 
 
-def test_a_trial_offers_faults_is_replayed_explained_and_leads_to_its_work(
-    visitor: Any, service: Service
-) -> None:
-    service.photoshoot()
-    visit = visitor("/_emulator/reference#createBackground")
-    fault = visit.tried_operation("getTeam").get_by_label("Fault (Emulator-Fault)")
-    expect(fault).to_contain_text("none")
-    for code in fault.get_by_role("option").all_inner_texts()[1:]:
-        assert service.get("/team", headers={"Emulator-Fault": code}).code == code
-    part = visit.tried_operation("createBackground")
-    fault = part.get_by_label("Fault (Emulator-Fault)")
-    for outcome in ("202 answered", "202 replayed"):
-        part.get_by_role("button", name="Send").click()
-        expect(part.locator(".answer")).to_contain_text(outcome)
-    fault.select_option("rate_limited")
-    part.get_by_role("button", name="New Idempotency-Key").click()
-    part.get_by_role("button", name="Send").click()
-    expect(part.locator(".answer")).to_contain_text("429 refused")
-    fault.select_option("none")
-    part.get_by_role("button", name="Send").click()
-    part.get_by_role("link", name="Show the work").click()
-    work = (
-        visit.page.get_by_role("region", name="Work", exact=True)
-        .get_by_role("article")
-        .filter(has_text="op_")
-    )
-    expect(work.first).to_be_focused()
-    part = visit.open("/_emulator/reference#createPose").tried_operation("createPose")
-    part.get_by_label("Body", exact=True).fill('{"name": 7}')
-    part.get_by_role("button", name="Send").click()
-    expect(part.get_by_role("group", name="Answer")).to_contain_text(
-        '"code": "invalid_input"'
-    )
-    part.get_by_role("link", name="Explain in Requests").click()
-    expect(visit.region("Requests")).to_contain_text("createPose")
-    expect(visit.region("Requests")).to_contain_text("Remedy")
-    visit.complaints.clear()  # the browser's own notes of the 429 and the 422
-
-
 def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(
     visit: Visit, service: Service
 ) -> None:
@@ -796,11 +755,9 @@ def test_coverage_tells_what_is_covered_and_has_what_closes_each_gap(
     assert service.get("/team").code == "rate_limited"
     points.get_by_role("button", name="Open in the editor").first.click()
     field = visit.page.get_by_label("Scenario file", exact=True)
-    expect(field).to_have_value(re.compile('"operation":"getTeam"'))
+    expect(field).to_have_value(re.compile("operation: getTeam"))
     expect(visit.page.locator(".matches")).to_contain_text("recent requests that match")
     region = visit.region("Coverage")
     region.locator("summary").filter(has_text="createProduct").first.click()
     region.get_by_role("link", name="Try it").first.click()
-    expect(
-        visit.page.get_by_role("article", name="createProduct", exact=True)
-    ).to_be_in_viewport()
+    visit.page.wait_for_url("**/_emulator/reference#/Products/createProduct")

@@ -3,11 +3,11 @@
 import { creditsOverTime, readLedger } from "./credits.js";
 import { altOf } from "./gallery.js";
 import { json } from "./ids.js";
-import { ending } from "./journal.js";
-import { orderOf } from "./orders.js";
-import { picture, pictureActs } from "./pictures.js";
-import { journal } from "./requests.js";
+import { ending, journal, journalWasRead } from "./journal.js";
+import { orderOf, titleOf } from "./orders.js";
+import { openablePicture, pictureActs } from "./pictures.js";
 import { ask } from "./service.js";
+import * as store from "./store.js";
 import { tick } from "./time.js";
 import { actButton, badge, copy, html, part, render } from "./ui.js";
 import { sentence, timeOfDay } from "./words.js";
@@ -18,9 +18,8 @@ export const name = "About";
 export const slug = "";
 export const isOnDemand = true;
 export const place = "main";
-export const concerns = ["request", "work", "team", "clock", "reset", "cleared"];
+export const concerns = ["request", "journal", "work", "team", "reset", "cleared"];
 
-const MOST = 1000;
 const MAX_SHOWN_REQUESTS = 100;
 
 export function create(panel) {
@@ -28,11 +27,12 @@ export function create(panel) {
   /** How many pages of a Team's ledger are shown. */
   let pages = 1;
 
-  function draw(kind, content) {
+  function draw(name, kind, content) {
+    const title = name ? html`<bdi>${name}</bdi>` : html`<code>${id}</code>`;
     const view = html`
       <div class="region-head">
-        <h2>About <code>${id}</code></h2>
-        <p class="faint">${kind}</p>
+        <h2>About ${title}</h2>
+        <p class="faint">${kind}${name && html` <code>${id}</code>`}</p>
         ${actButton("Copy id", (button) => copy(id, button), { class: "quiet" })}
       </div>
       <div class="about">${content}</div>
@@ -43,11 +43,12 @@ export function create(panel) {
   async function refresh() {
     if (!id) return;
     const wanted = id;
-    const query = { limit: MOST };
-    const [{ data: allWork }, { data: assets }, { data: teams }] = await Promise.all([
-      ask("GET", "work", { query }),
-      ask("GET", "assets", { query }),
-      ask("GET", "teams"),
+    const [works, assets, teams] = await Promise.all([
+      store.works.get(),
+      store.assets.get(),
+      store.teams.get(),
+      store.clock.get(),
+      journalWasRead,
     ]);
     const named = journal.naming(wanted);
     const answered = named.findLast((entry) => entry.made === wanted && (entry.status ?? 500) < 300);
@@ -58,15 +59,16 @@ export function create(panel) {
     const team = teams.find(touches);
     const ledger = team && (await readLedger(team.id, pages).catch(() => null));
     if (wanted !== id) return;
-    const works = team?.id === wanted ? [] : allWork.filter(touches);
+    const touching = team?.id === wanted ? [] : works.filter(touches);
     const made = answer?.response_body;
-    const isKnown = works.length + named.length > 0 || asset || team;
-    const object = made?.object ?? (asset ? "asset" : team ? "team" : works[0]?.id === wanted ? works[0].object : "");
-    draw(sentence(object), [
+    const isKnown = touching.length + named.length > 0 || asset || team;
+    const object =
+      made?.object ?? (asset ? "asset" : team ? "team" : touching[0]?.id === wanted ? touching[0].object : "");
+    draw(nameOf(wanted, { made, team, works: touching }), sentence(object), [
       !isKnown && html`<p>Nothing of this sandbox has this id.</p>`,
-      asset && shownAsset(asset, works),
+      asset && shownAsset(asset, touching),
       ledger && part("Credits", creditsOverTime(team, ledger, more)),
-      works.length > 0 && part("Work", html`<div class="works">${works.map(article)}</div>`),
+      touching.length > 0 && part("Work", html`<div class="works">${touching.map(article)}</div>`),
       named.length > 0 && part("Requests", requests(named)),
       made && part("As it was last answered", json(made, "Answer")),
     ]);
@@ -81,14 +83,23 @@ export function create(panel) {
   return {
     refresh,
     open(wanted) {
-      if (wanted === id) return;
+      if (wanted === id) return false;
       id = wanted;
       pages = 1;
       panel.setAttribute("aria-label", `About ${id}`);
-      draw("", null);
-      void refresh().catch(() => {});
+      draw("", "", null);
+      return true;
     },
   };
+}
+
+/** What people call a thing; empty for one that has no name. */
+function nameOf(id, { made, team, works }) {
+  if (team?.id === id) return team.name;
+  if (typeof made?.name === "string") return made.name;
+  const work = works.find((one) => one.id === id);
+  if (work) return titleOf(work);
+  return works.map(({ names }) => names?.[id]).find(Boolean) ?? "";
 }
 
 function article(work) {
@@ -101,7 +112,7 @@ function shownAsset(asset, works) {
   const { format, width, height, source, team } = asset;
   return html`
     <div class="about-asset">
-      <div class="picture-frame">${picture(shown)}</div>
+      <div class="picture-frame">${openablePicture(shown)}</div>
       <div>
         <p>${format.toUpperCase()}, ${width} × ${height}, ${source}, of ${team.name}</p>
         ${pictureActs(shown)}${maker && orderOf(maker)}

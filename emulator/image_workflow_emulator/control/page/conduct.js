@@ -2,7 +2,8 @@
 
 import { linked } from "./ids.js";
 import { ask } from "./service.js";
-import { empty, head, html, remedy, render } from "./ui.js";
+import { teams } from "./store.js";
+import { empty, head, html, part, remedy, render } from "./ui.js";
 import { counted } from "./words.js";
 
 export const name = "Conduct";
@@ -16,11 +17,12 @@ const NOTHING = "Mistakes of your client appear here as it makes them, such as a
 
 export function create(panel) {
   async function refresh() {
-    const [{ findings, checked }, teams] = await Promise.all([ask("GET", "conduct"), ask("GET", "teams")]);
+    const [{ findings, checked }, owners] = await Promise.all([ask("GET", "conduct"), teams.get()]);
     const bySeverity = SEVERITIES.flatMap((severity) => findings.filter((finding) => finding.severity === severity));
     const sorted = grouped(bySeverity);
-    const senders = sendersOf(teams.data);
-    const total = Object.values(checked).reduce((sum, number) => sum + number, 0);
+    const senders = sendersOf(owners);
+    const broken = new Set(findings.map(({ rule }) => rule));
+    const kept = Object.keys(checked).filter((rule) => checked[rule] > 0 && !broken.has(rule));
     const view = [
       head(name, html`<p class="count faint">${sorted.length > 0 && counted(sorted.length, "finding")}</p>`),
       html`
@@ -28,11 +30,18 @@ export function create(panel) {
           ${sorted.length ? sorted.map((one) => article(one, senders)) : empty("Nothing found", NOTHING)}
         </div>
       `,
-      html`<p class="faint">${total > 0 && `Rules of conduct were checked ${counted(total, "time")}.`}</p>`,
+      rules("Broken", [...broken]),
+      rules("Kept", kept),
     ];
     render(view, panel);
   }
   return { refresh };
+}
+
+/** The names of rules, as links to what they say. */
+function rules(title, names) {
+  const link = (rule) => html`<li><a href="#help/reference/conduct-rules"><code>${rule}</code></a></li>`;
+  return names.length > 0 && part(title, html`<ul class="names">${names.map(link)}</ul>`);
 }
 
 /** One finding for each rule and client, whatever the operations that it was found in. */
@@ -65,7 +74,7 @@ function article(finding, senders) {
       ${more > 0 && html`<p class="soft">and ${counted(more, "more place")}</p>`}
       ${client && html`<p class="soft">Client: <bdi>${client}</bdi></p>`}
       ${remedy(finding.remedy)}
-      <p class="soft">${finding.source} <a href="#help/reference/conduct-rules.md">All rules of conduct</a></p>
+      <p class="soft">${finding.source} <a href="#help/reference/conduct-rules">All rules of conduct</a></p>
       <p class="finding-requests">
         <span class="faint">${counted(requests.length, "request")}</span>
         ${shown.map((number) => html`<a href=${`#requests/${number}`}>#${number}</a>`)}

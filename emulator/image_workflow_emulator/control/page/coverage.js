@@ -4,9 +4,11 @@
 
 import { useScenario } from "./running.js";
 import { ask, referenceAddress } from "./service.js";
+import { operations } from "./store.js";
 import { actButton, head, html, part, render, useState } from "./ui.js";
 import { counted } from "./words.js";
 import { openRule } from "./workbench.js";
+import { asItem } from "./yaml.js";
 
 export const name = "Coverage";
 export const place = "main";
@@ -14,10 +16,12 @@ export const concerns = ["request", "reset"];
 
 export function create(panel) {
   async function refresh() {
-    const { percent, percent_of_used: used, next_gaps: gaps, operations } = await ask("GET", "coverage");
+    const [coverage, byId] = await Promise.all([ask("GET", "coverage"), operations()]);
+    const { percent, percent_of_used: used, next_gaps: gaps, operations: covered } = coverage;
     const gap = ({ operation, point, closed_by: closing }) => html`
       <li key=${`${operation} ${point}`}>
-        <code>${operation}</code> ${point}: <span class="soft">${way(closing)}</span> ${closer(operation, closing)}
+        <code>${operation}</code> ${point}: <span class="soft">${way(closing)}</span>
+        ${" "}${closer(byId.get(operation), closing)}
       </li>
     `;
     const ofUsed = `${used} % of what the operations that were used declare`;
@@ -27,8 +31,8 @@ export function create(panel) {
       gaps.length > 0 && part("Close next", html`<ol class="plain next-gaps">${gaps.map(gap)}</ol>`),
       html`
         <div class="coverage">
-          ${Object.entries(operations).map(
-            ([id, { points }]) => html`<${Operation} key=${id} id=${id} points=${points} />`,
+          ${Object.entries(covered).map(
+            ([id, { points }]) => html`<${Operation} key=${id} id=${id} operation=${byId.get(id)} points=${points} />`,
           )}
         </div>
       `,
@@ -38,7 +42,7 @@ export function create(panel) {
   return { refresh };
 }
 
-function Operation({ id, points }) {
+function Operation({ id, operation, points }) {
   const [isOpen, open] = useState(false);
   const covered = points.filter((point) => point.covered > 0).length;
   const dots = points.map((one) => html`<i class=${one.covered ? "covered" : "gap"} title=${one.point}></i>`);
@@ -48,7 +52,7 @@ function Operation({ id, points }) {
         <code>${id}</code><span class="dots" aria-hidden="true">${dots}</span>
         <span class="share">${`${covered} of ${points.length}`}</span>
       </summary>
-      ${isOpen && html`<ul class="points">${points.map((point) => line(id, point))}</ul>`}
+      ${isOpen && html`<ul class="points">${points.map((point) => line(operation, point))}</ul>`}
     </details>
   `;
 }
@@ -75,10 +79,13 @@ function way({ scenario, rule, request }) {
   return request ?? "make the call";
 }
 
-/** The control that does it. */
+/**
+ * The control that does it.
+ * @param {any} operation of the contract; undefined for a byte surface
+ */
 function closer(operation, { scenario, rule }) {
   const kind = { class: "button-small changes" };
   if (scenario) return actButton(`Use ${scenario}`, () => useScenario(scenario), kind);
-  if (rule) return actButton("Open in the editor", () => openRule(`- ${JSON.stringify(rule)}`), kind);
-  return html`<a class="button button-small changes" href=${referenceAddress(operation)}>Try it</a>`;
+  if (rule) return actButton("Open in the editor", () => openRule(asItem(rule)), kind);
+  return operation && html`<a class="button button-small changes" href=${referenceAddress(operation)}>Try it</a>`;
 }

@@ -7,7 +7,7 @@
  * on what it hears. If that tab goes, the next one takes the lock and goes on after the last event.
  */
 
-import { address, Refusal, send } from "./service.js";
+import { address, mayNeedToken, Refusal, send } from "./service.js";
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 3000;
@@ -21,7 +21,7 @@ let lastId = "";
 /** Listen until the signal aborts, with one stream for all tabs that show the sandbox. */
 export async function share(listener, signal) {
   // A tab without the right control token waits here, and holds no other tab up.
-  await send("GET", "clock").catch(() => {});
+  if (mayNeedToken()) await send("HEAD", "events").catch(() => {});
   const name = address("events").href;
   if (!navigator.locks) return listenWhileSeen(listener, signal);
   const others = new BroadcastChannel(name);
@@ -31,11 +31,18 @@ export async function share(listener, signal) {
     listener[what](value);
   };
   const passOn = (what) => (value) => {
-    others.postMessage([what, value, lastId]);
+    if (!signal.aborted) others.postMessage([what, value, lastId]);
     listener[what](value);
   };
-  const all = { heard: passOn("heard"), connected: passOn("connected"), lost: passOn("lost") };
-  // What was read before the others could listen may have changed since.
+  const all = {
+    heard: passOn("heard"),
+    connected: passOn("connected"),
+    lost: passOn("lost"),
+    gone: passOn("gone"),
+  };
+  const isFirst = await navigator.locks.request(name, { ifAvailable: true }, (lock) => lock && listen(all, signal));
+  if (isFirst !== null) return isFirst;
+  // Another tab listens: from now on this one hears what it does.
   listener.connected(false);
   return navigator.locks.request(name, { signal }, () => listen(all, signal)).catch(() => {});
 }
@@ -56,10 +63,11 @@ async function listenWhileSeen(listener, signal) {
   }
 }
 
-/** Listen until the signal aborts. */
+/** Listen until the signal aborts, or the sandbox is gone. */
 async function listen(listener, signal) {
   let pause = FIRST_PAUSE_MS;
-  let isAgain = false;
+  // Where another tab listened before, something may have been missed since.
+  let isAgain = lastId !== "";
   let isBehind = false;
   while (!signal.aborted) {
     const attempt = new AbortController();
@@ -90,6 +98,10 @@ async function listen(listener, signal) {
       if (error instanceof Refusal && error.status) {
         reason = error.message;
         lastId = "";
+        if (error.status === 404) {
+          listener.gone();
+          return;
+        }
       }
     } finally {
       signal.removeEventListener("abort", abort);

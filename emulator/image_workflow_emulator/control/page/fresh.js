@@ -4,6 +4,13 @@ import { Refusal } from "./service.js";
 
 const SHORTEST_PAUSE_MS = 400;
 
+let hasBegun = false;
+
+/** Let everything be read from now on: what changes meanwhile is heard of. */
+export function beginReading() {
+  hasBegun = true;
+}
+
 /** Refreshed when it is seen and something that it shows has changed, at most every 400 ms. */
 export class Fresh {
   /** @param {string[]} concerns the kinds of live events that change it */
@@ -31,7 +38,7 @@ export class Fresh {
 
   /** Look again, if that is worth while. */
   async catchUp() {
-    if (this.isAtIt || !this.isStale || !this.isVisible || document.hidden) return;
+    if (!hasBegun || this.isAtIt || !this.isStale || !this.isVisible || document.hidden) return;
     this.isAtIt = true;
     this.isStale = false;
     const pause = new Promise((resolve) => setTimeout(resolve, SHORTEST_PAUSE_MS));

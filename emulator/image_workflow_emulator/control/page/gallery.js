@@ -2,34 +2,37 @@
 
 import { newIdempotencyKey, sendAsClient } from "./client.js";
 import { idLink } from "./ids.js";
-import { recipeOf } from "./orders.js";
-import { picture, pictureActs } from "./pictures.js";
+import { kindOf, recipeOf, titleOf } from "./orders.js";
+import { openablePicture, pictureActs } from "./pictures.js";
 import { ask, Refusal } from "./service.js";
+import { StillList } from "./still.js";
+import { assets, teams, works } from "./store.js";
 import { act, actButton, empty, field, head, html, options, render } from "./ui.js";
 import { counted, sentence, size, timeOfDay } from "./words.js";
-import { titleOf } from "./work.js";
 
 export const name = "Gallery";
 export const place = "main";
-export const concerns = ["work", "request", "reset", "scenario", "clock"];
+export const concerns = ["work", "write", "team", "reset"];
 
 const LIMIT = 500;
 const TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"];
 const SAMPLE = { given: [{ product: { name: "Sample" } }] };
 
 export function create(panel) {
-  let assets = [];
-  let teams = [];
-  /** The work that pictures come from, by its id. */
-  let works = new Map();
   let message = null;
   let chosen = "";
 
+  const list = new StillList(draw);
+
   function draw() {
-    const all = counted(assets.length, "Asset");
+    const listed = assets.last ?? [];
+    const byId = new Map((works.last ?? []).map((one) => [one.id, one]));
+    const owners = teams.last ?? [];
+    if (!owners.some(({ id }) => id === chosen)) chosen = owners[0]?.id ?? "";
+    const all = counted(listed.length, "Asset");
     const team = html`
       <select id="gallery-team" value=${chosen} onChange=${(event) => (chosen = event.target.value)}>
-        ${options(teams.map(({ id, name }) => [id, name]))}
+        ${options(owners.map(({ id, name }) => [id, name]))}
       </select>
     `;
     const upload = html`
@@ -38,7 +41,7 @@ export function create(panel) {
     const view = [
       head(
         name,
-        html`<p class="count faint">${assets.length === LIMIT ? `the newest ${all}` : assets.length > 0 && all}</p>`,
+        html`<p class="count faint">${listed.length === LIMIT ? `the newest ${all}` : listed.length > 0 && all}</p>`,
       ),
       html`
         <div class="gallery-acts changes">
@@ -47,8 +50,11 @@ export function create(panel) {
         </div>
       `,
       html`<div class="gallery-messages" aria-live="polite">${message}</div>`,
-      ordersOf(assets).map(([id, pictures]) => card(works.get(id), pictures)),
-      assets.length === 0 &&
+      list.view(
+        "cards",
+        ordersOf(list.shown(listed)).map(([id, pictures]) => card(byId.get(id), pictures)),
+      ),
+      listed.length === 0 &&
         empty(
           "No pictures yet",
           "Drop a picture here, or press First photoshoot: it makes a sample if there is no upload.",
@@ -78,12 +84,12 @@ export function create(panel) {
 
   /** Photograph the newest upload of the Team, or a sample, by a request to the service as a client sends it. */
   async function firstPhotoshoot() {
-    await refresh();
-    const owner = teams.find((one) => one.id === chosen) ?? teams[0];
+    const [listed] = await Promise.all([assets.renew(), teams.get()]);
+    const owner = teams.last.find((one) => one.id === chosen);
     const full = owner?.credentials.filter((one) => one.profile === "full") ?? [];
     const key = (full.find((one) => one.state === "active") ?? full[0])?.key;
     if (!key) throw new Error(`The Team ${owner?.name ?? ""} has no full credential`);
-    const asset = assets.find((one) => one.team.id === owner.id && one.source === "upload");
+    const asset = listed.find((one) => one.team.id === owner.id && one.source === "upload");
     const subject = asset ? { asset_ids: [asset.id] } : { product_ids: [await addSample(owner.id)] };
     const body = JSON.stringify({ ...subject, output_mode: "photoshoot" });
     const headers = { "Idempotency-Key": newIdempotencyKey() };
@@ -99,7 +105,8 @@ export function create(panel) {
         ${text} <a href=${`#${place}`}>${isAdmitted ? "Watch them in Work" : "See why in Requests"}</a>
       </p>
     `;
-    await refresh();
+    await Promise.all([assets.renew(), works.renew()]);
+    draw();
     return isAdmitted ? text : null;
   }
 
@@ -116,21 +123,13 @@ export function create(panel) {
         throw new Refusal(error.status, error.code, `${file.name}: ${error.message}`);
       });
     }
-    await refresh();
+    await assets.renew();
+    draw();
     return `${counted(files.length, "picture")} uploaded`;
   }
 
   async function refresh() {
-    const query = { limit: LIMIT };
-    const [listed, owners, work] = await Promise.all([
-      ask("GET", "assets", { query }),
-      ask("GET", "teams"),
-      ask("GET", "work", { query }),
-    ]);
-    assets = listed.data;
-    teams = owners.data;
-    chosen = teams.some(({ id }) => id === chosen) ? chosen : (teams[0]?.id ?? "");
-    works = new Map(work.data.map((one) => [one.id, one]));
+    await Promise.all([assets.get(), teams.get(), works.get()]);
     draw();
   }
 
@@ -160,12 +159,12 @@ function card(work, assets) {
   const recipe = work ? recipeOf(work) : "";
   const id = assets[0].source_generation_id;
   const pictures = assets.map((asset) => ({ url: asset.url, alt: altOf(asset), recipe, asset })).reverse();
-  const title = Object.values(work?.names ?? {})[0] ?? (work ? titleOf(work) : id ? "Order" : "Uploads");
+  const title = work ? titleOf(work) : id ? "Order" : "Uploads";
   return html`
     <article class="card" key=${id ?? "uploads"} aria-label=${title}>
       <div class="card-head">
         <h3 dir="auto">${title}</h3>
-        ${work && title !== titleOf(work) && html`<span class="faint">${titleOf(work)}</span>`}
+        ${work && title !== kindOf(work) && html`<span class="faint">${kindOf(work)}</span>`}
         ${work && html`<time class="faint" datetime=${work.created_at}>${timeOfDay(work.created_at)}</time>`}
         ${id && html`<a href=${`#work/${id}`}>Show the work</a>`}
         ${recipe && html`<span class="recipe" dir="auto">${recipe}</span>`}
@@ -181,11 +180,11 @@ function tile(shown, all) {
   const facts = [bytes === null ? "" : size(bytes), team.name].filter(Boolean).join(" · ");
   return html`
     <li class="picture" key=${id}>
-      <div class="picture-frame">${picture(shown)}</div>
+      <div class="picture-frame">${openablePicture(shown, all)}</div>
       <div class="picture-text">
         <strong>${format.toUpperCase()}${width && height ? ` ${width} × ${height}` : ""}</strong>
         <span class="faint">${facts}</span>
-        ${idLink(id)}${pictureActs(shown, all)}
+        ${idLink(id)}${pictureActs(shown)}
       </div>
     </li>
   `;

@@ -1,10 +1,11 @@
 /**
- * The region `Help`: a page of the documentation, which is Markdown. Its links lead to other pages in the same place.
+ * The region `Help`: a page of the documentation, which is Markdown. Its links lead to other pages in the same place, and
+ * its examples have the address of this emulator.
  */
 
 import { replaced } from "./ids.js";
-import { Refusal, send } from "./service.js";
-import { html, render } from "./ui.js";
+import { Refusal, ROOT, send } from "./service.js";
+import { actButton, copy, html, render } from "./ui.js";
 
 export const name = "Help";
 export const isOnDemand = true;
@@ -12,12 +13,17 @@ export const place = "main";
 export const concerns = [];
 
 const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\[((?:[^\]`]|`[^`]*`)+)\]\(([^)]+)\)/g;
+/** The address that the documentation has in its examples. */
+const EXAMPLE_HOST = /\b(?:127\.0\.0\.1|localhost):8038\b/g;
 
 export function create(panel) {
   let shown = "";
 
-  /** @param {string} path such as `scenarios.md` */
-  async function show(path) {
+  /**
+   * @param {string} path such as `scenarios.md`
+   * @param {string} section the beginning of a title to lead to
+   */
+  async function show(path, section) {
     const text = await send("GET", `/docs/${path}`).then(
       (response) => response.text(),
       (error) => {
@@ -26,21 +32,42 @@ export function create(panel) {
       },
     );
     if (path !== shown) return;
-    const index = path === "README.md" ? null : html`<a href="#help/README.md">All pages</a>`;
-    render(html`<p>${index}</p><div class="prose">${blocksOf(text, path)}</div>`, panel);
+    const index = path === "README.md" ? null : html`<a href="#help/README">All pages</a>`;
+    const view = html`<p>${index}</p><div class="prose" key=${path}>${blocksOf(hereIn(text), path)}</div>`;
+    render(view, panel);
     panel.scrollTop = 0;
+    leadTo(section);
+  }
+
+  function leadTo(section) {
+    if (!section) return;
+    const titles = [...panel.querySelectorAll(".prose :is(h2, h3, h4, h5)")];
+    titles.find((title) => title.textContent?.startsWith(section))?.scrollIntoView();
   }
 
   return {
     refresh: async () => {},
-    /** @param {string} rest the path of a page */
-    open(rest) {
-      const path = rest || "README.md";
-      if (path === shown) return;
+    /** @param {string} rest the path of a page, with or without its ending */
+    open(rest, { section = "" }) {
+      const path = pathOf(rest);
+      if (path === shown) {
+        leadTo(section);
+        return;
+      }
       shown = path;
-      void show(path);
+      void show(path, section);
     },
   };
+}
+
+function pathOf(rest) {
+  if (!rest) return "README.md";
+  return rest.endsWith(".md") ? rest : `${rest}.md`;
+}
+
+/** A text of the documentation with the address of this emulator in its examples. */
+function hereIn(text) {
+  return text.replaceAll(EXAMPLE_HOST, ROOT.host);
 }
 
 /**
@@ -52,9 +79,16 @@ function blocksOf(text, path) {
   // What stands between fences is every second part.
   const parts = text.split(/^```.*\n([\s\S]*?)^```$/m);
   return parts.map((part, at) => {
-    if (at % 2) return html`<pre class="json" tabindex="0">${part}</pre>`;
+    if (at % 2) return block(part);
     return part.split(/\n{2,}/).map((block) => blockOf(block.trim(), line));
   });
+}
+
+/** A block of code, with a button that copies it. */
+function block(text) {
+  const names = { class: "quiet", "aria-label": "Copy the block" };
+  const button = actButton("Copy", (button) => copy(text, button), names);
+  return html`<div class="body">${button}<pre class="json" tabindex="0">${text}</pre></div>`;
 }
 
 function blockOf(body, line) {

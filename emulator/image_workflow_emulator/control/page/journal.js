@@ -6,6 +6,8 @@
 import { idsIn } from "./ids.js";
 
 const KEPT = 10_000;
+/** How much of each body is searched. */
+const MAX_SEARCHED = 2_000;
 
 /** What a search may name before a colon, and what an entry has there. */
 const FIELDS = {
@@ -14,27 +16,48 @@ const FIELDS = {
   team: (entry) => entry.team,
   rule: (entry) => entry.rule ?? "",
   code: (entry) => entry.code ?? "",
+  method: (entry) => entry.method,
 };
-const TERM = /(?:(\w+):)?("[^"]*"?|[^\s"]+)/g;
+/** The order in which a person is told of them. */
+const FIELD_NAMES = "status, op, team, code, rule, method";
+const TERM = /(-)?(?:(\w+):)?("[^"]*"?|[^\s"]+)/g;
 
-/** The terms of a search such as `status:4xx op:getTeam team:Demo rule:"a name" words`. */
+/**
+ * The terms of a search such as `status:4xx op:getTeam team:Demo rule:"a name" -word`. What begins with `-` is left out.
+ */
 export function termsOf(search) {
-  return [...search.matchAll(TERM)].map(([text, name = "", value]) => {
-    const isField = name in FIELDS;
-    return { text, field: isField ? name : "", value: (isField ? value : text).replaceAll('"', "").toLowerCase() };
-  });
+  return [...search.matchAll(TERM)].map(([text, minus = "", field = "", value]) => ({
+    text,
+    field,
+    isExcluded: minus !== "",
+    value: value.replaceAll('"', "").toLowerCase(),
+  }));
 }
 
 /** What is wrong with a search; empty if nothing is. */
 export function mistakeIn(terms) {
+  const unknown = terms.find(({ field }) => field && !(field in FIELDS));
+  if (unknown) return `no term ${unknown.field}: ${FIELD_NAMES}`;
   const wrong = terms.find((term) => term.field === "status" && !/^([1-5]\d{0,2}x*|n|no|non|none)$/.test(term.value));
   return wrong ? `${wrong.text}: expected a status such as 402, a class such as 4xx, or none.` : "";
 }
 
-function fits(entry, { field, value }) {
+function fits(entry, term) {
+  return term.isExcluded !== matches(entry, term);
+}
+
+function matches(entry, { field, value }) {
   if (!field) return entry.words.includes(value);
-  const found = FIELDS[field](entry).toLowerCase();
-  return field === "status" ? found.startsWith(value.replace(/x+$/, "")) : found.includes(value);
+  if (!(field in FIELDS)) return false;
+  const text = FIELDS[field](entry).toLowerCase();
+  return field === "status" ? text.startsWith(value.replace(/x+$/, "")) : text.includes(value);
+}
+
+/** The text of a body, as far as it is searched. */
+function wordsOf(body) {
+  if (body === null || body === undefined) return "";
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return text.slice(0, MAX_SEARCHED);
 }
 
 function keep(entry) {
@@ -53,7 +76,8 @@ function keep(entry) {
     entry.request_id,
   ];
   const ids = idsIn(JSON.stringify(spoken));
-  const searched = [name, entry.method, entry.path, team, status, code, rule, entry.idempotency_key, ...ids];
+  const searched = [name, entry.method, entry.path, entry.query, team, status, code, rule, entry.idempotency_key];
+  searched.push(wordsOf(entry.request_body), wordsOf(answer), ...ids);
   const isComplete = duration_ms !== null;
   const words = searched.join(" ").toLowerCase();
   return {
@@ -63,12 +87,14 @@ function keep(entry) {
     ids,
     sequence,
     at,
+    arrivedAt: entry.arrived_at,
     name,
     isOperation: entry.operation !== null,
     team,
     status,
     code,
     replayed,
+    isLost: entry.lost ?? false,
     isComplete,
     rule,
     duration_ms,
@@ -107,6 +133,14 @@ export class Journal {
     }
     if (isFailure(kept)) this.failures.add(sequence);
     this.found = null;
+  }
+
+  /** Whether entries belong to another run of the emulator, in which the numbers began again. */
+  isOfAnother(entries) {
+    return entries.some(({ sequence, arrived_at: at }) => {
+      const known = this.bySequence.get(sequence);
+      return known !== undefined && known.arrivedAt !== at;
+    });
   }
 
   #forget(sequence) {
@@ -160,13 +194,22 @@ export class Journal {
   }
 }
 
+/** The journal that the page keeps: several regions look into it. */
+export const journal = new Journal();
+
+/** Resolves once the journal was read for the first time. */
+export const journalWasRead = new Promise((resolve) => {
+  document.addEventListener("journal", resolve, { once: true });
+});
+
 function isFailure({ isComplete, status }) {
   return isComplete && (status === null || status >= 400);
 }
 
 /** How a request ended, in a word and a sign, so that no colour has to say it alone. */
-export function ending({ status, replayed, isComplete }) {
+export function ending({ status, replayed, isComplete, isLost = false }) {
   if (!isComplete) return { kind: "waiting", sign: "…", word: "in flight" };
+  if (isLost) return { kind: "lost", sign: "⌁", word: "lost" };
   if (status === null) return { kind: "lost", sign: "⌁", word: "no answer" };
   if (status >= 500) return { kind: "failed", sign: "✕", word: "failed" };
   if (status >= 400) return { kind: "refused", sign: "!", word: "refused" };

@@ -5,10 +5,11 @@
 
 import { share } from "./events.js";
 import { offerToOpen } from "./file.js";
-import { Fresh } from "./fresh.js";
+import { beginReading, Fresh } from "./fresh.js";
 import { readPlace } from "./places.js";
 import { REGIONS } from "./regions.js";
-import { ask, onTokenNeeded, Refusal, referenceAddress, sandboxId, shownSandbox } from "./service.js";
+import { ask, onTokenNeeded, Refusal, referenceAddress, sandboxId } from "./service.js";
+import { forgetAnswers, noteChange, noteGap, sandbox } from "./store.js";
 import * as strip from "./strip.js";
 import { askForToken } from "./token.js";
 import { actButton, announce, byId, dismissRefusal, html, render } from "./ui.js";
@@ -48,7 +49,12 @@ class Shown extends Fresh {
 }
 
 const shown = REGIONS.map((file) => new Shown(file));
-const all = [...shown, new Fresh(strip.concerns, strip.create(byId("strip")))];
+const fixed = new Fresh(strip.concerns, strip.create(byId("strip")));
+const all = [...shown, fixed];
+/** The methods that change nothing. */
+const READS = ["GET", "HEAD"];
+/** The regions that a file holds; null while the emulator is shown. @type {string[] | null} */
+let held = null;
 const stop = new AbortController();
 const wide = matchMedia("(min-width: 70rem)");
 
@@ -61,18 +67,24 @@ function go(one) {
 /** Show what the page's address names: a region, something in one, as in `requests/12`, or a thing, as in `/gen_…`. */
 function showPlace() {
   const { slug, rest, filters } = readPlace(location.hash);
-  const named = shown.find((one) => one.slug === slug && (slug || rest)) ?? shown[0];
-  named.place = location.hash.slice(1) || named.slug;
+  const open = shown.filter(isOffered);
+  const named = open.find((one) => one.slug === slug && (slug || rest)) ?? open[0];
+  named.place = named.slug === slug ? location.hash.slice(1) : named.slug;
   named.isHidden = false;
-  named.region.open?.(rest, filters);
+  if (named.region.open?.(rest, filters)) named.invalidate();
   bringForward(named);
+}
+
+/** Whether a region has something to show: of a file only what it holds, and what is about that. */
+function isOffered(one) {
+  return held === null || held.includes(one.file.name) || one.file.isOnDemand;
 }
 
 /** Bring a region to light, unless it is beside the others already. */
 function bringForward(named) {
-  const isDocked = (one) => wide.matches && one.file.place === "side";
-  const last = shown.find((one) => one.isCurrent && !isDocked(one));
-  const current = isDocked(named) ? (last ?? shown[0]) : named;
+  const inMain = (one) => isOffered(one) && !(wide.matches && isDocked(one));
+  const last = shown.find((one) => one.isCurrent && inMain(one));
+  const current = inMain(named) ? named : (last ?? shown.find(inMain) ?? named);
   // What was refused there is no news here.
   if (!current.isCurrent) dismissRefusal();
   for (const one of shown) {
@@ -81,7 +93,13 @@ function bringForward(named) {
   }
   drawTabs();
   tabOf(current)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  showWhetherMoreFollow();
   lookAgain();
+}
+
+/** Whether a region is beside the others where there is room. */
+function isDocked(one) {
+  return one.file.place === "side";
 }
 
 function drawTabs() {
@@ -93,6 +111,12 @@ function drawTabs() {
   render(shown.map(tab), byId("tabs"));
 }
 
+/** Fade the end of the tabs where some follow beyond it. */
+function showWhetherMoreFollow() {
+  const tabs = byId("tabs");
+  tabs.classList.toggle("has-more", tabs.scrollLeft + tabs.clientWidth < tabs.scrollWidth - 1);
+}
+
 function tabOf(one) {
   return document.getElementById(`tab-${one.id}`);
 }
@@ -100,11 +124,14 @@ function tabOf(one) {
 /** Some regions may have come to light. */
 function lookAgain() {
   for (const one of shown) one.show();
+  void fixed.catchUp();
 }
 
 function build() {
   for (const one of shown) byId(one.file.place === "main" ? "main-column" : "side-column").append(one.panel);
   byId("tabs").addEventListener("keydown", moveBetweenTabs);
+  byId("tabs").addEventListener("scroll", showWhetherMoreFollow, { passive: true });
+  addEventListener("resize", showWhetherMoreFollow);
   document.addEventListener("keydown", leaveByEscape);
   document.addEventListener("keydown", search);
   byId("reference-link").setAttribute("href", referenceAddress().href);
@@ -113,8 +140,14 @@ function build() {
   wide.addEventListener("change", showPlace);
   document.addEventListener("visibilitychange", lookAgain);
   // What shows requests too looks again once the journal was read.
-  document.addEventListener("journal", () => {
-    for (const one of all) one.hear("request");
+  document.addEventListener("journal", (event) => {
+    if (/** @type {CustomEvent} */ (event).detail.isFirst) return;
+    for (const one of all) one.hear("journal");
+  });
+  document.addEventListener("left", (event) => {
+    const { slug, place } = /** @type {CustomEvent} */ (event).detail;
+    const left = shown.find((one) => one.slug === slug);
+    if (left) left.place = place.slice(1);
   });
   offerToOpen(byId("open-file"));
   // A file that misses the gallery must not take the place of the page.
@@ -156,16 +189,15 @@ function showConnection(reason) {
 }
 
 async function showFacts() {
-  const [{ version }, { base_url: baseUrl }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
-  const sandbox =
-    sandboxId() !== "default" && html`<span class="chip" title=${sandboxId()}>Sandbox ${sandboxId()}</span>`;
-  render(html`<code>${baseUrl}</code>${sandbox}<span class="faint">${version}</span>`, byId("facts"));
+  const [{ version }, { base_url: baseUrl }] = await Promise.all([ask("GET", "/health"), sandbox.get()]);
+  const chip = sandboxId() !== "default" && html`<span class="chip" title=${sandboxId()}>Sandbox ${sandboxId()}</span>`;
+  render(html`<code>${baseUrl}</code>${chip}<span class="faint">${version}</span>`, byId("facts"));
 }
 
 /** Offer ways out where there is no such sandbox; the rest of the page has nothing to show. */
-function offerWayOut(error) {
+function offerWayOut() {
   render(null, byId("facts"));
-  if (!(error instanceof Refusal) || error.status !== 404) return;
+  showConnection(null);
   document.documentElement.classList.add("is-alone");
   stop.abort();
   const others = new URL(location.href);
@@ -185,40 +217,74 @@ function offerWayOut(error) {
 }
 
 function hear(event) {
+  const { kind, data } = event;
   for (const one of shown) one.region.hear?.(event);
-  for (const one of all) one.hear(event.kind);
+  if (kind === "gap") noteGap();
+  for (const one of kindsOf(kind, data)) {
+    noteChange(one, data);
+    for (const fresh of all) fresh.hear(one);
+  }
+}
+
+/** What an event means: an arrival concerns the journal alone, and a request that only reads changes nothing. */
+function kindsOf(kind, data) {
+  if (kind !== "request") return [kind];
+  if (data.duration_ms === null) return [];
+  return READS.includes(data.method) ? ["request"] : ["request", "write"];
 }
 
 /** Show a file in the place of the emulator, until the page is loaded again. */
 function showSession({ name, regions, answers, note }) {
   stop.abort();
+  held = regions;
   showConnection(null);
   document.documentElement.classList.add("is-session");
-  byId("strip").hidden = !answers.clock;
-  for (const one of shown) one.isHidden = !regions.includes(one.file.name);
+  document.documentElement.classList.toggle(
+    "has-side",
+    shown.some((one) => isDocked(one) && isOffered(one)),
+  );
+  byId("strip").hidden = !answers.clock || !answers.scenario;
+  for (const one of shown) {
+    one.isHidden = !regions.includes(one.file.name);
+    one.panel.hidden = !isOffered(one);
+    one.place = one.slug;
+  }
   const facts = ["read only", note].filter(Boolean).join(", ");
   const close = actButton("Close file", () => location.reload(), { class: "button-small" });
   render(html`<strong>${name}</strong><span>${facts}</span>${close}`, byId("facts"));
-  hear({ kind: "reset", data: {} });
+  forgetAnswers();
+  hear({ kind: "session", data: {} });
+  history.replaceState(null, "", `#${regions[0].toLowerCase()}`);
+  showPlace();
+  beginReading();
   for (const one of all) one.invalidate();
-  location.hash = `#${regions[0].toLowerCase()}`;
 }
 
 onTokenNeeded(askForToken);
 document.addEventListener("session", (event) => showSession(/** @type {CustomEvent} */ (event).detail));
 build();
 showPlace();
-showFacts().catch(offerWayOut);
+showFacts().catch((error) => {
+  if (error instanceof Refusal && error.status === 404) offerWayOut();
+});
 share(
   {
     heard: hear,
     connected: (isAgain) => {
       showConnection(null);
-      if (isAgain) announce("Connected again");
       dismissRefusal("[data-unreachable]");
+      beginReading();
+      if (!isAgain) return lookAgain();
+      announce("Connected again");
+      noteGap();
       for (const one of all) one.invalidate();
     },
-    lost: showConnection,
+    lost: (reason) => {
+      showConnection(reason);
+      beginReading();
+      lookAgain();
+    },
+    gone: offerWayOut,
   },
   stop.signal,
 );

@@ -45,14 +45,22 @@ function Fetched({ path, alt }) {
 }
 
 /**
- * What can be done with a picture, of which the address (`url`), the alternative text (`alt`) and what was ordered
- * (`recipe`) are known. `all` are those that it stands among, to go through when it is opened large.
+ * A picture as a button that opens it large. Its address (`url`), alternative text (`alt`) and what was ordered
+ * (`recipe`) are known; `all` are those that it stands among, to go through.
  */
-export function pictureActs(shown, all = [shown]) {
+export function openablePicture(shown, all = [shown]) {
   const opens = () => openLarge(all, all.indexOf(shown));
   return html`
-    <div class="picture-acts">${actButton("Open", opens, { class: "quiet" })}${savedAndCopied(shown, "quiet")}</div>
+    <button type="button" class="picture-button" key=${shown.url} aria-label="Open" aria-description=${shown.alt}
+      onClick=${opens}>
+      ${picture(shown)}
+    </button>
   `;
+}
+
+/** What else can be done with a picture. */
+export function pictureActs(shown) {
+  return html`<div class="picture-acts">${savedAndCopied(shown, "quiet")}</div>`;
 }
 
 function savedAndCopied({ url }, kind) {

@@ -12,6 +12,21 @@ export function placeOf(path, filters = {}) {
   return `#${path}${query.size ? `?${query}` : ""}`;
 }
 
+/** A link to the requests that a search finds. */
+export function foundLink(text, search) {
+  return html`<a href=${placeOf("requests", { search })}>${text}</a>`;
+}
+
+/** Where a decision such as D10 is explained. */
+export function decisionPlace(id) {
+  return placeOf("help/reference/decisions", { section: id });
+}
+
+/** Where a problem code is explained. */
+export function codePlace(code) {
+  return placeOf("help/reference/problem-codes", { section: code });
+}
+
 /** What a place names. */
 export function readPlace(hash) {
   const [path, query = ""] = hash.slice(1).split("?", 2);

@@ -21,15 +21,15 @@ import * as work from "./work.js";
  * @property {boolean} [isAlwaysFresh] whether it is read also while it is not seen, since others look into it
  * @property {boolean} [isOnDemand] whether its tab is there only once it was opened
  * @property {"main" | "side"} place behind its tab, or beside the others where there is room
- * @property {string[]} concerns the kinds of live events after which it looks again, and `shown`, if it also does when it
- *   comes to light
+ * @property {string[]} concerns the kinds of live events after which it looks again: also `write`, a request that may
+ *   have changed something, `journal`, of which earlier requests were read, and `shown`, it has come to light
  * @property {(panel: HTMLElement) => Region} create
  *
  * @typedef {object} Region
  * @property {() => Promise<unknown>} refresh reads everything again
  * @property {(event: {kind: string, data: any}) => void} [hear] takes a live event itself
- * @property {(place: string, filters: Record<string, string>) => void} [open] shows one thing in it, and narrows it down:
- *   what follows its name in the page's address
+ * @property {(place: string, filters: Record<string, string>) => unknown} [open] shows one thing in it, and narrows it
+ *   down: what follows its name in the page's address; true if it has to be read for that
  */
 
 export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about, help];

@@ -2,20 +2,31 @@
 
 import { json, linked } from "./ids.js";
 import { ending } from "./journal.js";
+import { codePlace, decisionPlace } from "./places.js";
 import { compared, SendAgain } from "./send-again.js";
 import { ask, Refusal, referenceAddress } from "./service.js";
-import { actButton, badge, copy, html, part, remedy } from "./ui.js";
+import { operations, teams } from "./store.js";
+import { actButton, badge, copy, html, notify, part, remedy } from "./ui.js";
 import { counted, duration, sentence } from "./words.js";
 import { makeRule } from "./workbench.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
 
-/** @param {() => void} draw shows it again */
+const GONE = "the journal does not have it any more";
+const REPLACED = "the emulator was started again, and the number is that of another request now";
+const RESET = "the sandbox was reset";
+
+/**
+ * @param {() => void} close closes what is open
+ * @param {() => void} draw shows it again
+ */
 export function createDetails(close, draw) {
   let opened = null;
   /** the request as it was read last */
   let entry = null;
   let missing = "";
+  /** The operations of the contract, once they are read. */
+  let byId = null;
   /** The form below the buttons: to send it again, or to compare it. */
   let tool = "";
   let root = null;
@@ -31,19 +42,36 @@ export function createDetails(close, draw) {
   async function refresh() {
     const wanted = opened;
     if (wanted === null) return;
+    const known = entry;
+    let read = null;
     try {
-      const read = await ask("GET", `requests/${wanted}`);
-      if (wanted !== opened) return;
-      entry = read;
+      [read] = await Promise.all([ask("GET", `requests/${wanted}`), learnOperations()]);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      // What cannot be reached may still be there.
+      if (!(error instanceof Refusal) || error.status !== 404) throw error;
       missing = error.message;
     }
-    if (wanted === opened) show();
+    if (wanted !== opened || known !== entry) return;
+    if (known && read?.arrived_at !== known.arrived_at) return leave(read === null ? GONE : REPLACED);
+    entry = read;
+    show();
+  }
+
+  /** Close a request that the emulator does not have any more, and say why. */
+  function leave(why) {
+    notify(`Request ${opened} was closed: ${why}.`);
+    close();
+  }
+
+  async function learnOperations() {
+    byId ??= await operations().catch(() => null);
   }
 
   function show() {
-    content = entry ? describe(entry, close, tool, use) : [top(`Request ${opened}`, null, close), faint(missing)];
+    const operation = byId?.get(entry?.operation);
+    content = entry
+      ? describe(entry, operation, close, tool, use)
+      : [top(`Request ${opened}`, null, close), faint(missing)];
     draw();
   }
 
@@ -54,6 +82,8 @@ export function createDetails(close, draw) {
 
   return {
     refresh,
+    /** The sandbox was reset. */
+    leave: () => opened !== null && leave(RESET),
     opened: () => opened,
     focus: () => root?.focus(),
     view: () => html`
@@ -86,9 +116,9 @@ function top(title, state, close) {
   `;
 }
 
-function describe(entry, close, tool, use) {
+function describe(entry, operation, close, tool, use) {
   const { explanation, path, query, sequence } = entry;
-  const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null });
+  const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null, isLost: entry.lost });
   const state = badge(`${kind} badge-large`, sign, entry.status ?? "—");
   const effects = explanation.effects.map((effect) => html`<li>${linked(effect)}</li>`);
   return html`
@@ -96,7 +126,7 @@ function describe(entry, close, tool, use) {
     <p class="details-line"><code>${linked(`${entry.method} ${query ? `${path}?${query}` : path}`)}</code></p>
     <p class="summary">${linked(explanation.summary)}</p>
     ${explanation.remedy && remedy(/** @type {any} */ (linked(explanation.remedy)))}
-    <div class="buttons">${links(entry, tool, use)}</div>
+    <div class="buttons">${links(entry, operation, tool, use)}</div>
     ${tool === "again" && html`<${SendAgain} key=${sequence} entry=${entry} />`}
     ${tool === "compare" && compared(entry)}
     ${part("Checks", checks(explanation.checks))}
@@ -109,7 +139,7 @@ function describe(entry, close, tool, use) {
   `;
 }
 
-function links(entry, tool, use) {
+function links(entry, operation, tool, use) {
   const { related } = entry.explanation;
   const made = entry.status === 202 ? entry.response_body?.id : null;
   const link = (text, href, title = "") => html`<a class="button" href=${href} title=${title || null}>${text}</a>`;
@@ -122,15 +152,14 @@ function links(entry, tool, use) {
     entry.operation && actButton("Make a rule", () => makeRule(entry), { class: "changes" }),
     related?.sequence && link("Original", `#requests/${related.sequence}`, "its answer was stored, and sent again"),
     made && link("Show the work", `#work/${made}`),
-    entry.operation && link("In the reference", referenceAddress(entry.operation)),
+    operation && link("In the reference", referenceAddress(operation)),
   ];
 }
 
 /** The button that gives the Team what it lacked. */
 function addCredits({ credential, explanation: { missing_credits: missing } }) {
   const add = async () => {
-    const { data: teams } = await ask("GET", "teams");
-    const team = teams.find(({ id }) => id === credential.team.id);
+    const team = (await teams.renew()).find(({ id }) => id === credential.team.id);
     const credits = team.credits + missing;
     await ask("PATCH", `teams/${encodeURIComponent(team.id)}`, { json: { credits } });
     return `${team.name} has ${counted(credits, "Credit")}`;
@@ -144,6 +173,7 @@ function facts(entry) {
   const rows = [
     ["Time", entry.at],
     ["Took", entry.duration_ms === null ? "still in flight" : duration(entry.duration_ms)],
+    ["Code", entry.code && html`<a href=${codePlace(entry.code)}>${entry.code}</a>`],
     ["Team", credential?.team.name],
     ["Credential", owner],
     ["Idempotency-Key", entry.idempotency_key],
@@ -194,7 +224,7 @@ function checks(list) {
 }
 
 function cited({ section, decisions }) {
-  const links = decisions.map((one) => html`<a class="decision" href=${referenceAddress(one)}>${one}</a>`);
+  const links = decisions.map((one) => html`<a class="decision" href=${decisionPlace(one)}>${one}</a>`);
   return html`<p class="faint">Specification, section ${section} ${links}</p>`;
 }
 
@@ -214,8 +244,7 @@ function headers(title, list) {
 
 /** The request as a command: with its key where the page can see it, else with the variable that clients are given. */
 async function curlOf({ curl, credential }) {
-  const { data: teams } = await ask("GET", "teams");
-  const credentials = teams.flatMap((team) => team.credentials);
+  const credentials = (await teams.get()).flatMap((team) => team.credentials);
   const key = credentials.find((one) => one.id === credential?.id)?.key;
   if (!key) return curl;
   const quoted = `'Authorization: Bearer ${key.replaceAll("'", "'\\''")}'`;

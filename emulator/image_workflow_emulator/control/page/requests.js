@@ -1,17 +1,19 @@
 /** The region `Requests`: every request as it comes and goes, filtered, and one of them explained beside the list. */
 
+import { saveArchive } from "./archive.js";
 import { Grid } from "./grid.js";
 import { idLink, isId } from "./ids.js";
-import { ending, Journal, mistakeIn, termsOf } from "./journal.js";
+import { ending, journal, mistakeIn, termsOf } from "./journal.js";
 import { changePlace, chips, placeOf } from "./places.js";
 import { createDetails } from "./request-details.js";
-import { ask, referenceAddress, shownSandbox } from "./service.js";
-import { askingButton, badge, byId, empty, head, html, render } from "./ui.js";
+import { ask, referenceAddress } from "./service.js";
+import { sandbox } from "./store.js";
+import { actButton, askingButton, badge, byId, empty, head, html, render } from "./ui.js";
 import { counted, duration, fraction, timeOfDay } from "./words.js";
 
 export const name = "Requests";
 export const place = "main";
-export const concerns = ["reset", "cleared"];
+export const concerns = ["reset", "cleared", "team"];
 export const isAlwaysFresh = true;
 
 const FIRST_LOOK = 200;
@@ -27,20 +29,11 @@ const COLUMNS = [
   { name: "Took", class: "cell-took" },
 ];
 
-/** The journal that the page keeps: also other regions look into it. */
-export const journal = new Journal();
-
-/** A link to the requests that a search finds. */
-export function foundLink(text, search) {
-  return html`<a href=${placeOf("requests", { search })}>${text}</a>`;
-}
-
 export function create(panel) {
   let search = "";
   let isBehind = false;
+  let hasRead = false;
   let held = 0;
-  /** The variables for a client of this sandbox. */
-  let client = null;
   const details = createDetails(close, () => draw());
   let grid;
   const attach = (root) => {
@@ -85,21 +78,27 @@ export function create(panel) {
     const mistake = mistakeIn(journal.terms);
     const id = search.trim();
     const without = (text) => () => lookFor(search.replace(text, "").replace(/\s+/g, " ").trim());
-    const filters = journal.terms.filter((term) => term.field);
-    const used = filters.map(({ text, field, value }) => ({ text: `${field} ${value}`, remove: without(text) }));
+    const filters = journal.terms.filter((term) => term.field || term.isExcluded);
+    const used = filters.map((term) => ({ text: spoken(term), remove: without(term.text) }));
     const view = html`
       ${head(
         name,
         html`<p class="count faint">${isBehind ? `${shown}, behind: catching up` : shown}</p>`,
         chips(used),
         html`<p class="offer" aria-live="polite">${isId(id) && ["About ", idLink(id)]}</p>`,
-        askingButton("Clear", clear, { class: "quiet changes" }),
+        html`
+          <div class="buttons push">
+            ${found.length > 0 && actButton("Save as HAR", () => saveArchive(found), { class: "quiet" })}
+            ${askingButton("Clear", clear, { class: "quiet changes" })}
+          </div>
+        `,
       )}
       <div class="field filters">
         <label for="requests-search">Search</label>
         <input id="requests-search" type="search" autocomplete="off" spellcheck=${false} value=${search}
           placeholder="status:4xx op:getTeam team:Demo rule:NAME, or words: path, code, id…"
-          aria-invalid=${mistake !== ""} onInput=${({ currentTarget }) => lookFor(currentTarget.value)} />
+          aria-invalid=${mistake !== ""} aria-describedby="search-mistake" onInput=${({ currentTarget }) => lookFor(currentTarget.value)} />
+        <p class="mistake" id="search-mistake" aria-live="polite">${mistake}</p>
       </div>
       <div class=${`requests-body ${details.opened() === null ? "" : "is-open"}`}>
         <div class="requests-list" onPointerEnter=${() => grid.point(true)} onPointerLeave=${() => grid.point(false)}>
@@ -108,7 +107,7 @@ export function create(panel) {
           </button>
           <div class="grid" role="grid" aria-label="Journal, newest first" aria-readonly="true" ref=${attach}
             hidden=${found.length === 0}></div>
-          ${found.length === 0 && (journal.size > 0 ? empty("Nothing matches", mistake || HINT) : firstSteps(client))}
+          ${found.length === 0 && (journal.size > 0 ? empty("Nothing matches", HINT) : firstSteps(sandbox.last?.env))}
         </div>
         ${details.view()}
       </div>
@@ -133,8 +132,10 @@ export function create(panel) {
   /** Read the newest at once, and the older ones after them. */
   async function refresh() {
     const known = journal.newest;
+    const wasRead = hasRead;
+    hasRead = true;
     const first = await ask("GET", "requests", { query: { limit: isBehind ? MAX_LOOK : FIRST_LOOK } });
-    if (first.last_sequence < known) journal.clear();
+    if (first.last_sequence < known || journal.isOfAnother(first.data)) journal.clear();
     else if (!first.data.length) journal.forgetUpTo(first.last_sequence);
     let entries = first.data;
     for (;;) {
@@ -145,17 +146,23 @@ export function create(panel) {
       if (isKnown || oldest <= 1 || journal.size >= 10_000) break;
       entries = (await ask("GET", "requests", { query: { limit: MAX_LOOK, before: oldest } })).data;
     }
-    if (journal.size === 0) client = (await shownSandbox()).env;
-    await details.refresh();
+    if (journal.size === 0) await sandbox.get();
+    // What the address names was read when it was opened.
+    if (wasRead) await details.refresh();
     isBehind = false;
     show();
-    document.dispatchEvent(new Event("journal"));
+    document.dispatchEvent(new CustomEvent("journal", { detail: { isFirst: !wasRead } }));
   }
 
   function close() {
-    location.hash = placeOf("requests", { search });
+    const place = placeOf("requests", { search });
     open("", { search });
-    grid.focus();
+    if (panel.offsetParent) {
+      location.hash = place;
+      grid.focus();
+    } else {
+      document.dispatchEvent(new CustomEvent("left", { detail: { slug: "requests", place } }));
+    }
   }
 
   function open(which, { search: wanted = "" }) {
@@ -176,7 +183,8 @@ export function create(panel) {
     open,
     hear({ kind, data }) {
       // A gap that nothing was missed in: the numbers start again with the emulator.
-      if (kind === "reset" || (kind === "gap" && data.missed === null)) journal.clear();
+      if (kind === "reset" || kind === "session" || (kind === "gap" && data.missed === null)) journal.clear();
+      if (kind === "reset") details.leave();
       if (kind === "cleared") journal.forgetUpTo(data.last_sequence);
       if (kind === "behind") isBehind = true;
       if (kind === "request") {
@@ -186,6 +194,11 @@ export function create(panel) {
       if (kind === "request" || kind === "behind" || concerns.includes(kind)) schedule();
     },
   };
+}
+
+/** A term of a search in words. */
+function spoken({ field, value, isExcluded }) {
+  return [isExcluded && "not", field, value].filter(Boolean).join(" ");
 }
 
 /** Tell of refused and failed requests where the page is one tab of many. */
@@ -200,12 +213,14 @@ function showFailures(number) {
 function paint(entry, row) {
   const { kind, sign, word } = ending(entry);
   row.className = `grid-row is-${kind}`;
+  const fate = entry.isLost ? "lost" : entry.replayed && "replayed";
   const status = badge(kind, sign, entry.status ?? "—", html`<span class="visually-hidden"> ${word}</span>`);
   const cells = html`
     <span class="cell-status" role="gridcell">${status}</span>
     <span class="cell-operation" role="gridcell">
       <span class=${entry.isOperation ? "operation" : "operation operation-path"}>${entry.name}</span>
       ${entry.code && html`<span class="code">${entry.code}</span>`}
+      ${fate && html`<span class="tag tag-fate">${fate}</span>`}
       ${entry.rule && html`<span class="tag tag-rule" title="What a scenario's rule did">${entry.rule}</span>`}
     </span>
     <span class="cell-team" role="gridcell" dir="auto" title=${entry.team || null}>${entry.team}</span>
@@ -226,7 +241,7 @@ function firstSteps(client) {
       <p>Point your client at the base URL, or send the first request from a terminal:</p>
       ${base && html`<pre>curl -H 'Authorization: Bearer ${key}' ${base}/team</pre>`}
       <p>
-        Without a client: <a href=${referenceAddress("getTeam")}>try an operation in the reference</a>
+        Without a client: <a href=${referenceAddress()}>try an operation in the reference</a>
         ${" "}or make a <a href="#gallery">first photoshoot</a>.
       </p>
     </div>

@@ -1,52 +1,61 @@
 /** The region `Scenario`: a choice from the library, what its rules have done, and what its timeline changes when. */
 
-import { placeOf } from "./places.js";
-import { foundLink } from "./requests.js";
-import { readScenario, runningScenario, useScenario, watchScenario } from "./running.js";
-import { ask } from "./service.js";
-import { actButton, html, options, render } from "./ui.js";
+import { foundLink, placeOf } from "./places.js";
+import { runningScenario, useScenario } from "./running.js";
+import * as store from "./store.js";
+import { actButton, copy, html, options, render } from "./ui.js";
 import { createWorkbench } from "./workbench.js";
 
 export const name = "Scenario";
 export const place = "side";
-export const concerns = ["scenario", "request", "work", "clock", "reset"];
+export const concerns = ["scenario", "request", "clock", "reset"];
 
 export function create(panel) {
-  /** By name, the descriptions of the library. */
-  let library = new Map();
   let chosen = "";
   /** The one that ran when it was last looked at. */
   let last = null;
+  let wasRead = false;
   const workbench = createWorkbench(
-    () => (library.has(chosen) ? chosen : ""),
+    () => (library().has(chosen) ? chosen : ""),
     () => draw(),
   );
+
+  /** By name, the descriptions of the library. */
+  function library() {
+    return new Map((store.library.last ?? []).map(({ name, description }) => [name, description ?? ""]));
+  }
 
   function draw() {
     const running = runningScenario();
     const { scenario } = running;
+    const known = library();
     // What begins or ends, here or elsewhere, is the choice too.
     if (scenario !== last) chosen = scenario ?? "";
+    // A text that was written for another one is not that of this one; what is being written stays.
+    if (scenario !== last && wasRead && !workbench.isOpen()) workbench.clear();
     last = scenario;
-    const isOwn = chosen !== "" && !library.has(chosen);
+    wasRead ||= store.scenario.last !== null;
+    const isOwn = chosen !== "" && !known.has(chosen);
     const choices = /** @type {[string, string][]} */ ([
       ["", "Choose a scenario"],
       ...(isOwn ? [[chosen, chosen]] : []),
     ]);
-    const description = chosen === scenario ? running.description : library.get(chosen);
+    const description = chosen === scenario ? running.description : known.get(chosen);
     const choose = ({ currentTarget }) => {
       chosen = currentTarget.value;
       if (!workbench.isOpen()) workbench.clear();
       draw();
     };
     const edit = () => (location.hash = placeOf(workbench.isOpen() ? "scenario" : "scenario/edit"));
+    // There is one main act: to use what is chosen, or what is written.
+    const use = { class: workbench.isOpen() ? "" : "primary", disabled: chosen === "" || isOwn };
     const view = html`
       <h2>${name}</h2>
-      <div class="choice">
+      <div class="choice changes">
         <select id="scenario-choice" aria-label="Scenario of the library" value=${chosen} onChange=${choose}>
-          ${options([...choices, ...library.keys()])}
+          ${options([...choices, ...known.keys()])}
         </select>
-        ${actButton("Use", () => useScenario(chosen), { class: "primary", disabled: chosen === "" || isOwn })}
+        ${actButton("Use", () => useScenario(chosen), use)}
         ${actButton("Off", () => useScenario(""), { disabled: scenario === null })}
         <button type="button" aria-expanded=${workbench.isOpen()} onClick=${edit}>Edit</button>
       </div>
@@ -58,32 +67,40 @@ export function create(panel) {
   }
 
   async function refresh() {
-    if (library.size === 0) {
-      const { data } = await ask("GET", "/scenarios");
-      library = new Map(data.map(({ name, description }) => [name, description ?? ""]));
-    }
-    await readScenario();
+    await Promise.all([store.library.get(), store.scenario.get()]);
     draw();
   }
 
-  watchScenario(draw);
+  store.scenario.watch(draw);
   draw();
   return {
     refresh,
     open(what) {
       const isOpen = what === "edit";
-      void (isOpen && library.size === 0 ? refresh() : Promise.resolve()).finally(() => workbench.show(isOpen));
+      const isKnown = isOpen ? Promise.all([store.library.get(), store.scenario.get()]) : Promise.resolve();
+      void isKnown.catch(() => {}).then(() => workbench.show(isOpen));
     },
   };
 }
 
 const NONE = html`<p class="faint">None is running: the service does what its specification says.</p>`;
 
-function shown({ scenario, rules, timeline }) {
+function shown({ scenario, rules, timeline, text, file }) {
   return html`
     <p><span class="tag tag-rule">running</span> <strong>${scenario}</strong></p>
     ${rules.length > 0 && html`<h3>Rules</h3><ol class="rules">${rules.map(rule)}</ol>`}
     ${timeline.length > 0 && html`<h3>Timeline</h3><ol class="timeline">${withPresent(timeline)}</ol>`}
+    ${text && textOf(text, file)}
+  `;
+}
+
+function textOf(text, file) {
+  const button = actButton("Copy", (button) => copy(text, button), { class: "quiet", "aria-label": "Copy the text" });
+  return html`
+    <details class="scenario-text">
+      <summary>Text <span class="faint">${file}</span></summary>
+      <div class="body">${button}<pre class="json" tabindex="0" role="group" aria-label="Text of the scenario">${text}</pre></div>
+    </details>
   `;
 }
 

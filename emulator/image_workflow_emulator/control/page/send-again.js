@@ -1,25 +1,18 @@
 /** Two requests beside each other: one sent again, as it was or changed, through `/v1`, or compared with another. */
 
 import { keysOf, newIdempotencyKey, sendAsClient } from "./client.js";
-import { journal } from "./requests.js";
+import { faultsOf } from "./faults.js";
+import { journal } from "./journal.js";
 import { ask, pageAddress } from "./service.js";
+import { contract, operations, teams } from "./store.js";
 import { act, actButton, field, html, options, part, useEffect, useState } from "./ui.js";
 
 const MAX_COMPARED = 50;
 
-/**
- * The problem codes that an operation can be asked for: those of the statuses that it declares, and internal_error.
- */
-async function faultsOf(id) {
-  const { paths, components } = await ask("GET", "/contract.json");
-  const operations = Object.values(paths).flatMap((path) => Object.values(/** @type {any} */ (path)));
-  const { responses = {} } = operations.find((one) => one.operationId === id) ?? {};
-  const codes = Object.entries(responses).flatMap(([status, response]) => {
-    const { $ref } = /** @type {any} */ (response);
-    const found = $ref ? components.responses[$ref.split("/").at(-1)] : response;
-    return status === "default" ? [] : (found["x-problem-codes"] ?? []);
-  });
-  return [...new Set([...codes, "internal_error"])];
+/** The problem codes that an operation can be asked for, by its id. */
+async function codesOf(id) {
+  const { components } = await contract.get();
+  return faultsOf((await operations()).get(id), components);
 }
 
 /** A form for a request of the journal. */
@@ -29,7 +22,7 @@ export function SendAgain({ entry }) {
   const [known, keep] = useState({ credentials: [], faults: [] });
   const [answer, show] = useState(null);
   useEffect(() => {
-    void Promise.all([ask("GET", "teams"), faultsOf(entry.operation)]).then(([{ data }, faults]) => {
+    void Promise.all([teams.get(), codesOf(entry.operation)]).then(([data, faults]) => {
       keep({ credentials: data.flatMap(keysOf), faults });
       const sender = data.flatMap(({ credentials }) => credentials).find((one) => one.id === entry.credential?.id);
       change((request) => ({ ...request, credential: sender?.key ?? "" }));

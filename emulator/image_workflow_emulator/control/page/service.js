@@ -5,6 +5,8 @@
  * sent as a header, never in an address, and kept for this tab only.
  */
 
+import { withoutPointers } from "./words.js";
+
 /** Where the control plane lies, with a slash at its end. */
 export const ROOT = new URL("..", import.meta.url);
 
@@ -37,10 +39,12 @@ export function address(path, query = {}) {
 
 /**
  * The address of the reference, as it leads back to the sandbox that the page shows.
- * @param {string} [part] an operation, a code or a decision
+ * @param {any} [operation] of the contract
  */
-export function referenceAddress(part = "") {
-  return documentAddress("reference", part);
+export function referenceAddress(operation) {
+  if (!operation) return documentAddress("reference", "");
+  const { tags, operationId } = operation;
+  return documentAddress("reference", `/${encodeURIComponent(tags[0])}/${operationId}`);
 }
 
 /**
@@ -66,8 +70,18 @@ export function answerFrom(answers) {
   source = answers;
 }
 
+/** Whether a file is shown, in which nothing can be changed. */
+export function isFile() {
+  return source !== null;
+}
+
+/** Whether a path leads to the documentation or the contract, which are no part of a sandbox. */
+function isDocumentation(path) {
+  return path.startsWith("/docs/") || path === "/contract.json";
+}
+
 /** The headers that let a request in. */
-function authorization() {
+export function authorization() {
   const token = sessionStorage.getItem(TOKEN_NAME);
   return /** @type {Record<string, string>} */ (token ? { Authorization: `Bearer ${token}` } : {});
 }
@@ -88,9 +102,14 @@ export function keepToken(token) {
   else sessionStorage.setItem(TOKEN_NAME, token);
 }
 
+/** Whether the emulator was started with a control token. */
+export function mayNeedToken() {
+  return document.documentElement.hasAttribute("data-needs-token");
+}
+
 /** Whether a token is needed and none is known yet: asking first is kinder than being refused first. */
 function needsToken() {
-  return document.documentElement.hasAttribute("data-needs-token") && !hasToken();
+  return mayNeedToken() && !hasToken();
 }
 
 let askForToken = () => Promise.reject(new Refusal(401, "authentication_required", "The control token is needed"));
@@ -106,7 +125,7 @@ export function onTokenNeeded(asks) {
  */
 export async function send(method, path, options = {}) {
   const { json, query, signal } = options;
-  if (source) return source(method, path, query);
+  if (source && !isDocumentation(path)) return source(method, path, query);
   if (needsToken() && path !== "/health") await askForToken();
   for (;;) {
     const headers = { ...options.headers, ...authorization() };
@@ -119,7 +138,7 @@ export async function send(method, path, options = {}) {
       if (signal?.aborted) throw error;
       throw new Refusal(0, "unreachable", "The emulator cannot be reached. Is it still running?");
     }
-    if (source) throw new Refusal(0, "superseded", "A file was opened meanwhile");
+    if (source && !isDocumentation(path)) throw new Refusal(0, "superseded", "A file was opened meanwhile");
     if (response.status === 401) await askForToken();
     else if (response.ok) return response;
     else throw await refusalOf(response);
@@ -128,7 +147,8 @@ export async function send(method, path, options = {}) {
 
 async function refusalOf(response) {
   const problem = await response.json().catch(() => ({}));
-  return new Refusal(response.status, problem.code ?? "", problem.detail ?? `The answer was ${response.status}`);
+  const detail = withoutPointers(problem.detail ?? `The answer was ${response.status}`);
+  return new Refusal(response.status, problem.code ?? "", detail);
 }
 
 /**

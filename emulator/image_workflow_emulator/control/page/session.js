@@ -7,9 +7,19 @@ import { Refusal } from "./service.js";
 import { counted } from "./words.js";
 
 const FORMAT = "image-workflow-emulator session";
-/** The regions that show answers. */
-const REGIONS = { requests: "Requests", work: "Work", assets: "Gallery", conduct: "Conduct", coverage: "Coverage" };
-const LISTS = ["work", "assets", "teams", "readings"];
+/** The regions that show answers, by the paths of these. */
+const REGIONS = {
+  requests: "Requests",
+  work: "Work",
+  assets: "Gallery",
+  teams: "Teams",
+  clock: "Clock",
+  scenario: "Scenario",
+  conduct: "Conduct",
+  coverage: "Coverage",
+};
+/** Lists that are empty where a file does not hold them. */
+const LISTS = ["work", "assets", "teams", "readings", "scenarios"];
 const EXPLANATION = {
   summary: "This file has no explanations.",
   remedy: null,
@@ -30,7 +40,10 @@ export function readSession(content) {
   else answers = { requests: { data: entries } };
   if (answers.requests && !isJournal(answers.requests.data)) return null;
   if (answers.requests) answers.requests = numbered(answers.requests.data);
-  if (answers.clock) answers.clock.mode = "saved";
+  if (answers.clock) answers.clock = { events: [], ...answers.clock, mode: "saved" };
+  if (answers.teams) answers.admission ??= { state: "open", retry_after: null };
+  // A file without the rules of what ran cannot show it.
+  if (!Array.isArray(answers.scenario?.rules)) delete answers.scenario;
   const left = [more && counted(more, "earlier request"), others && counted(others, "picture")].filter(Boolean);
   return {
     answers,
@@ -55,18 +68,21 @@ function numbered(entries) {
 export function answersOf(name, { answers, pictures }) {
   return (method, path, /** @type {any} */ query = {}) => {
     if (method !== "GET") throw new Refusal(405, "read_only", `${name} is a file: it can be read, not changed`);
-    const [first, second] = path.replace(/^\//, "").split("/").map(decodeURIComponent);
-    const found = second ? part(first, second) : first === "requests" ? page(query) : answers[first];
+    const steps = path.replace(/^\//, "").split("/").map(decodeURIComponent);
+    const [first, second] = steps;
+    const found = first === "requests" && !second ? page(query) : (answers[steps.join("/")] ?? part(first, second));
     if (found instanceof Blob) return new Response(found);
     if (found ?? LISTS.includes(first)) return new Response(JSON.stringify(found ?? { data: [] }));
     throw new Refusal(404, "not_found", `${name} does not hold this`);
   };
 
-  function page({ before }) {
-    return answers.requests && { ...answers.requests, ...(before ? { data: [] } : {}) };
+  function page({ before = Infinity }) {
+    const { requests } = answers;
+    return requests && { ...requests, data: requests.data.filter(({ sequence }) => sequence < before) };
   }
 
   function part(collection, id) {
+    if (!id) return undefined;
     if (collection === "sandboxes") return { env: {} };
     if (collection === "pictures") return pictures[id] && blobOf(pictures[id]);
     const entry = answers.requests?.data.find((one) => [String(one.sequence), one.request_id].includes(id));

@@ -1,23 +1,22 @@
 /** The strip that is always there: the time, the running scenario, and readings of the sandbox that are not plain. */
 
-import { readScenario, runningScenario, watchScenario } from "./running.js";
-import { ask } from "./service.js";
-import { keepClock, lastClock, onTick } from "./time.js";
+import { clock, readings, scenario } from "./store.js";
+import { onTick } from "./time.js";
 import { html, render } from "./ui.js";
 import { counted } from "./words.js";
 
-export const concerns = ["clock", "scenario", "reset", "work"];
+export const concerns = ["clock", "scenario", "work", "reset"];
 
-/** @returns {() => Promise<void>} reads all of it again */
+/** @returns {() => Promise<unknown>} reads all of it again */
 export function create(strip) {
   let time = "Clock"; // until it is read, the link has the name of where it leads
-  let chosen = [];
 
   function draw() {
-    const { mode = "", rate = 1 } = lastClock() ?? {};
-    const running = runningScenario();
+    const { mode = "", rate = 1 } = clock.last ?? {};
+    const running = scenario.last ?? { scenario: null, team_scenarios: [] };
     const own = running.team_scenarios.map((one) => `${one.scenario} for ${one.team.name}`);
     const names = [running.scenario, ...own].filter(Boolean);
+    const chosen = (readings.last ?? []).filter((reading) => reading.chosen);
     const title = chosen.map((one) => `${one.decision}=${one.id}: ${one.emulator}`).join("\n");
     const view = html`
       <a href="#clock">
@@ -35,13 +34,10 @@ export function create(strip) {
   }
 
   onTick((now) => {
-    time = new Date(now).toISOString().slice(0, 19).replace("T", " ");
+    time = Number.isNaN(now) ? "Clock" : new Date(now).toISOString().slice(0, 19).replace("T", " ");
     draw();
   });
-  watchScenario(draw);
-  return async () => {
-    const [clock, { data }] = await Promise.all([ask("GET", "clock"), ask("GET", "readings"), readScenario()]);
-    chosen = data.filter((reading) => reading.chosen);
-    keepClock(clock);
-  };
+  scenario.watch(draw);
+  readings.watch(draw);
+  return () => Promise.all([clock.get(), scenario.get(), readings.get()]);
 }

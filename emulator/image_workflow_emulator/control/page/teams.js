@@ -1,50 +1,50 @@
 /** The region `Teams`: Credits, Subscription and concurrency of each, its keys, and the pause of admission for all. */
 
 import { idLink } from "./ids.js";
-import { ask } from "./service.js";
-import { emulatorNow, keepClock, lastClock } from "./time.js";
+import { ask, isFile } from "./service.js";
+import * as store from "./store.js";
+import { emulatorNow } from "./time.js";
 import { act, actButton, copy, head, html, options, render, tableHead } from "./ui.js";
 
 export const name = "Teams";
 export const place = "main";
-export const concerns = ["team", "request", "work", "scenario", "clock", "reset"];
+export const concerns = ["team", "work", "scenario", "clock", "reset"];
 
 const SAVED_MS = 4000;
 
 export function create(panel) {
-  let teams = [];
-  let admission = { state: "open", retry_after: null };
   /** Credits that are typed and not saved yet, by the id of their Team. */
   const typed = new Map();
   /** The Team whose Credits were just saved. */
   let saved = "";
 
   function draw() {
+    const admission = store.admission.last ?? { state: "open", retry_after: null };
     const isPaused = admission.state === "paused";
     const wait = admission.retry_after ? `, Retry-After ${admission.retry_after}` : "";
     const text = isPaused ? `❚❚ Admission is paused: new writes get 503${wait}` : "Admission is open";
     const set = (state) => async () => {
-      await ask("PUT", "admission", { json: { state } });
-      await refresh();
+      store.admission.keep(await ask("PUT", "admission", { json: { state } }));
+      draw();
       return `Admission is ${state}`;
     };
-    const buttons = [actButton("Pause admission", set("paused")), actButton("Open admission", set("open"))];
+    const buttons = [
+      actButton("Pause admission", set("paused"), { disabled: isPaused }),
+      actButton("Open admission", set("open"), { disabled: !isPaused }),
+    ];
     const view = [
       head(
         name,
         html`<p class=${`admission ${isPaused ? "is-paused" : "faint"}`}>${text}</p>`,
-        html`<div class="buttons push">${buttons}</div>`,
+        html`<div class="buttons push changes">${buttons}</div>`,
       ),
-      html`<div class="teams">${teams.map(card)}</div>`,
+      html`<div class="teams">${(store.teams.last ?? []).map(card)}</div>`,
     ];
     render(view, panel);
   }
 
   async function refresh() {
-    if (!lastClock()) keepClock(await ask("GET", "clock"));
-    const [{ data }, paused] = await Promise.all([ask("GET", "teams"), ask("GET", "admission")]);
-    teams = data;
-    admission = paused;
+    await Promise.all([store.teams.get(), store.admission.get(), store.clock.get()]);
     draw();
   }
 
@@ -55,7 +55,8 @@ export function create(panel) {
       } finally {
         // What was refused makes room for what is there.
         typed.delete(team.id);
-        await refresh();
+        await store.teams.renew();
+        draw();
       }
       return "Saved";
     });
@@ -85,7 +86,7 @@ export function create(panel) {
     const cell = (label, content) => html`<td data-label=${label}>${content}</td>`;
     const credits = html`
       <span class="credits">
-        <input type="number" min="0" step="1" inputmode="numeric" aria-label="Credits"
+        <input type="number" min="0" step="1" inputmode="numeric" aria-label="Credits" disabled=${isFile()}
           class=${typed.has(id) ? "number is-changed" : "number"} value=${typed.get(id) ?? team.credits}
           onInput=${({ currentTarget }) => typed.set(id, currentTarget.value) && draw()}
           onKeyDown=${(event) => pressed(event, team)}
@@ -95,7 +96,7 @@ export function create(panel) {
     `;
     const change = ({ currentTarget: control }) => void save(control, team, { subscription: control.value });
     const subscription = html`
-      <select aria-label="Subscription" value=${team.subscription} onChange=${change}>
+      <select aria-label="Subscription" disabled=${isFile()} value=${team.subscription} onChange=${change}>
         ${options(["active", "inactive"])}
       </select>
     `;
@@ -128,7 +129,8 @@ export function create(panel) {
     const change = async () => {
       const wanted = isActive ? "revoked" : "active";
       await ask("PATCH", `credentials/${encodeURIComponent(id)}`, { json: { state: wanted } });
-      await refresh();
+      await store.teams.renew();
+      draw();
       return `The credential is ${wanted}`;
     };
     const copies = actButton("Copy", (button) => copy(key, button), { class: "quiet" });
@@ -138,7 +140,7 @@ export function create(panel) {
         <td><code>${key}</code></td>
         <td>${profile.replace("_", " ")}</td>
         <td><span class=${`tag credential-state is-${shown}`}>${shown === "active" ? "✓" : "✕"} ${shown}</span></td>
-        <td class="credential-acts">
+        <td class="credential-acts changes">
           ${copies}
           <button type="button" class=${`quiet ${isActive ? "danger" : ""}`} onClick=${press}>
             ${isActive ? "Revoke" : "Restore"}

@@ -2,10 +2,10 @@
  * The timeline of a piece of work, as a sequence of client and service: what was asked, what happened, what is due.
  */
 
-import { ending } from "./journal.js";
-import { journal } from "./requests.js";
+import { ending, journal } from "./journal.js";
 import { ask } from "./service.js";
-import { isRunning, keepClock, lastClock } from "./time.js";
+import { clock } from "./store.js";
+import { isRunning } from "./time.js";
 import { actButton, html, useEffect, useRef } from "./ui.js";
 import { counted } from "./words.js";
 
@@ -63,10 +63,10 @@ function asked(work) {
 
 /** What will happen; a clock that stands still can go there. */
 function due(work) {
-  const events = (lastClock()?.events ?? []).filter((event) => event.id === work.id);
+  const events = (clock.last?.events ?? []).filter((event) => event.id === work.id);
   return events.map(({ at, what }) => {
     const go = async () => {
-      keepClock({ ...lastClock(), ...(await ask("POST", "clock/advance", { json: { to: at } })) });
+      clock.keep(await ask("POST", "clock/advance", { json: { to: at } }));
       return `The clock is at ${at}`;
     };
     const button = !isRunning() && actButton("Go to", go, { class: "button-small changes", title: at });

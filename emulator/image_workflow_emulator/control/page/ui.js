@@ -136,10 +136,19 @@ export async function act(control, work) {
  * @param {boolean} isUnreachable whether it holds only until the emulator is there again
  */
 function showRefusal(reason, isUnreachable) {
+  showNotice(reason, "notice-refusal", isUnreachable);
+}
+
+/** Tell a person what has happened, until it is dismissed or another tab is chosen. */
+export function notify(text) {
+  showNotice(text, "", false);
+}
+
+function showNotice(text, kind, isUnreachable) {
   dismissRefusal();
   const notice = html`
-    <div class="notice notice-refusal" role="alert" data-unreachable=${isUnreachable || null}>
-      <p>${reason}</p>
+    <div class=${`notice ${kind}`} role="alert" data-unreachable=${isUnreachable || null}>
+      <p>${text}</p>
       <button type="button" class="quiet" onClick=${() => dismissRefusal()}>Dismiss</button>
     </div>
   `;

@@ -41,3 +41,9 @@ export function sentence(word) {
   const text = word.replace(/[._]/g, " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** A complaint of the service as people read it: with the name of a field in the place of its JSON Pointer. */
+export function withoutPointers(text) {
+  const named = (_, before, name) => `${before}${sentence(name)}:`;
+  return text.replace(/^((?:[^\s:]+:\d+:\d+: )?)\/(?:\w+\/)*(\w+):/gm, named);
+}

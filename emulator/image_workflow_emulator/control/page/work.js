@@ -3,34 +3,40 @@
  */
 
 import { idLink } from "./ids.js";
-import { orderOf, recipeOf } from "./orders.js";
-import { picture, pictureActs } from "./pictures.js";
+import { journal } from "./journal.js";
+import { kindOf, orderOf, recipeOf, titleOf } from "./orders.js";
+import { openablePicture, pictureActs } from "./pictures.js";
 import { changePlace, chips, placeOf } from "./places.js";
-import { ask } from "./service.js";
-import { keepClock, onTick, tick } from "./time.js";
+import { StillList } from "./still.js";
+import { clock, works } from "./store.js";
+import { onTick, tick } from "./time.js";
 import { Timeline } from "./timeline.js";
 import { badge, empty, field, head, html, options, render, setText, useState } from "./ui.js";
-import { counted, duration, sentence, timeOfDay } from "./words.js";
+import { counted, duration, timeOfDay } from "./words.js";
 
 export const name = "Work";
 export const place = "main";
-export const concerns = ["work", "reset", "clock", "scenario", "request"];
+/** Of requests it shows what the journal has: none is read for it. */
+export const concerns = ["work", "write", "request", "journal", "clock", "reset"];
 
 const LIMIT = 200;
 const SIGNS = { queued: "◷", pending: "◷", processing: "◐", completed: "✓", failed: "✕" };
 const KINDS = { queued: "waiting", pending: "waiting", processing: "again", completed: "good", failed: "failed" };
 
 export function create(panel) {
-  let works = [];
   let wanted = "";
   let state = "";
+
+  const list = new StillList(draw);
 
   const filterBy = (state) => changePlace(placeOf("work", { state }));
 
   function draw() {
-    const unfinished = works.filter((work) => !isFinal(work.status)).length;
-    const shown = works.filter((work) => !state || work.status === state);
-    const count = works.length > 0 && counted(works.length, "piece") + (unfinished ? `, ${unfinished} unfinished` : "");
+    const all = (works.last ?? []).slice(0, LIMIT);
+    const unfinished = all.filter((work) => !isFinal(work.status)).length;
+    const fitting = all.filter((work) => !state || work.status === state);
+    const articles = list.shown(fitting).map((work) => html`<${Article} key=${work.id} work=${work} />`);
+    const count = all.length > 0 && counted(all.length, "piece") + (unfinished ? `, ${unfinished} unfinished` : "");
     const choice = html`
       <select id="work-state" value=${state} onChange=${(event) => filterBy(event.target.value)}>
         ${options([["", "any"], "queued", "processing", "completed", "failed"])}
@@ -44,19 +50,17 @@ export function create(panel) {
         chips(state ? [{ text: `state ${state}`, remove: () => filterBy("") }] : []),
         field("State", "work-state", choice, "field-row push"),
       ),
-      html`<div class="works">${shown.map((work) => html`<${Article} key=${work.id} work=${work} />`)}</div>`,
-      works.length === 0 &&
+      list.view("works", articles),
+      all.length === 0 &&
         empty("No work yet", "Generations and Operations appear here as soon as they are admitted.", first),
-      works.length > 0 && shown.length === 0 && empty("Nothing matches", `No work is ${state}.`),
+      all.length > 0 && fitting.length === 0 && empty("Nothing matches", `No work is ${state}.`),
     ];
     render(view, panel);
     reveal();
   }
 
   async function refresh() {
-    const [{ data }, clock] = await Promise.all([ask("GET", "work", { query: { limit: LIMIT } }), ask("GET", "clock")]);
-    keepClock(clock);
-    works = data;
+    await Promise.all([works.get(), clock.get()]);
     draw();
     tick();
   }
@@ -73,8 +77,10 @@ export function create(panel) {
     refresh,
     open(id, filters) {
       wanted = id;
+      const isOther = state !== (filters.state ?? "");
       state = filters.state ?? "";
-      draw();
+      if (isOther) list.renew();
+      else draw();
     },
   };
 }
@@ -83,10 +89,12 @@ function isFinal(status) {
   return status === "completed" || status === "failed";
 }
 
-export function titleOf(work) {
-  return (
-    sentence(work.workflow ?? work.type ?? "work") + (work.body?.output_mode === "photoshoot" ? ": photoshoot" : "")
-  );
+/** How work ended or goes on, as a badge. */
+function stateOf({ status, outputs = [] }) {
+  const failed = outputs.filter((output) => output.status === "failed").length;
+  if (status === "completed" && failed > 0)
+    return badge("failed", SIGNS.failed, `${failed} of ${outputs.length} failed`);
+  return badge(KINDS[status], SIGNS[status], status);
 }
 
 export function Article({ work }) {
@@ -100,7 +108,7 @@ export function Article({ work }) {
     <article class="work" id=${`work-${work.id}`} tabindex="-1" aria-label=${`${titleOf(work)} ${work.id}`}>
       <div class="work-head">
         <div class="work-title">
-          <h3>${titleOf(work)}</h3>
+          <h3 dir="auto">${titleOf(work)}</h3>
           <p class="faint work-line">
             <code>${work.workflow ?? work.type}</code>${idLink(work.id)}
             <span dir="auto">${work.team.name}</span>
@@ -111,7 +119,7 @@ export function Article({ work }) {
         <div class="work-facts">
           <span class="tag">reserved ${work.credits.reserved}</span>
           <span class="tag">charged ${work.credits.charged ?? 0}</span>
-          ${badge(KINDS[work.status], SIGNS[work.status], work.status)}
+          ${stateOf(work)}
           ${work.request && html`<a class="button button-small" href=${`#requests/${work.request}`}>Request</a>`}
         </div>
         ${orderOf(work)}
@@ -143,7 +151,7 @@ function nameOf({ slot }, work) {
 }
 
 function shownOf(slot, work) {
-  const alt = `${nameOf(slot, work)}: ${titleOf(work)}, ${work.team.name}`;
+  const alt = `${nameOf(slot, work)}: ${kindOf(work)}, ${work.team.name}`;
   return { url: slot.url ?? "", alt, recipe: recipeOf(work) };
 }
 
@@ -151,37 +159,48 @@ function slotTile(slot, work, pictures) {
   const shown = pictures.find(({ url }) => url === slot.url);
   const label = slot.slot ? `Output ${slot.slot}` : "Result";
   const sign = isFinal(slot.status) && !slot.error ? "–" : SIGNS[slot.status];
-  const begins = slot.status === "processing" && work.starts_at ? work.starts_at : work.created_at;
   const waits = () =>
-    slot.finishes_at
-      ? html`
-          <div class="lane" role="progressbar" aria-label=${nameOf(slot, work)} aria-valuemin="0" aria-valuemax="100"
-            data-begins=${Date.parse(begins)} data-ends=${Date.parse(slot.finishes_at)}>
-            <span class="lane-fill"></span>
-          </div>
-        `
-      : html`<span class="faint">stalled: it never ends by itself</span>`;
+    slot.finishes_at ? lane(slot, work) : html`<span class="faint">stalled: it never ends by itself</span>`;
   const ended = () => [
     slot.asset_id && idLink(slot.asset_id),
-    shown && pictureActs(shown, pictures),
+    shown && pictureActs(shown),
     slot.error && problem(slot.error),
   ];
   return html`
     <div key=${slot.slot} class=${`slot slot-${slot.status}`} data-slot=${slot.slot}>
       <div class="slot-picture">
-        ${shown ? picture(shown) : html`<span class="slot-sign" aria-hidden="true">${sign}</span>`}
+        ${shown ? openablePicture(shown, pictures) : html`<span class="slot-sign" aria-hidden="true">${sign}</span>`}
       </div>
       <div class="slot-text">
-        <span class="slot-label">${label} <span class="faint">${slot.status}</span>
-          <span class="faint slot-wait" key=${slot.status}></span></span>
+        <span class="slot-label">${label}${" "}
+          <span class="faint slot-wait" key=${slot.status}>${slot.status}</span></span>
         ${isFinal(slot.status) ? ended() : waits()}
       </div>
     </div>
   `;
 }
 
+/** The time of a slot from the order to its end, on the scale of all slots, with a tick for each poll. */
+function lane(slot, work) {
+  const instants = slotsOf(work).flatMap(({ finishes_at: at }) => (at ? [Date.parse(at)] : []));
+  const begins = Date.parse(work.created_at);
+  const ends = Date.parse(slot.finishes_at);
+  const length = Math.max(1, ends - begins);
+  const scale = length / Math.max(1, Math.max(...instants) - begins);
+  const polls = journal.naming(work.id).filter(({ method }) => method === "GET");
+  const shares = polls.map(({ at }) => (Date.parse(at) - begins) / length).filter((share) => share <= 1);
+  return html`
+    <div class="lane" role="progressbar" aria-label=${nameOf(slot, work)} aria-valuemin="0" aria-valuemax="100"
+      style=${{ "--scale": scale.toFixed(3) }} data-begins=${begins} data-ends=${ends}>
+      <span class="lane-fill"></span>
+      ${shares.map((share) => html`<i class="lane-poll" style=${{ "--at": share.toFixed(3) }}></i>`)}
+    </div>
+  `;
+}
+
 /** Every slot's bar is where it is by now, in whatever region it stands. */
 onTick((now) => {
+  if (Number.isNaN(now)) return;
   for (const lane of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-ends]"))) {
     const begins = Number(lane.dataset.begins);
     const ends = Number(lane.dataset.ends);
@@ -189,6 +208,6 @@ onTick((now) => {
     lane.setAttribute("aria-valuenow", String(Math.round(share * 100)));
     lane.style.setProperty("--share", share.toFixed(3));
     const wait = lane.parentElement?.querySelector(".slot-wait");
-    if (wait) setText(wait, ends > now ? ` in ${duration(ends - now)}` : " due");
+    if (wait) setText(wait, ends > now ? `done in ${duration(ends - now)}` : "due");
   }
 });

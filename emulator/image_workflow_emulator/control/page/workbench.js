@@ -2,9 +2,11 @@
  * The scenario workbench: a file is edited, checked as it is typed with the requests that came already, used, and saved.
  */
 
-import { readScenario } from "./running.js";
-import { ask, Refusal } from "./service.js";
+import { runningScenario } from "./running.js";
+import { ask, Refusal, sandboxId } from "./service.js";
+import { scenario } from "./store.js";
 import { act, actButton, announce, byId, download, html } from "./ui.js";
+import { asItem } from "./yaml.js";
 
 const EMPTY = `# yaml-language-server: $schema=scenario.schema.json
 scenario: my-scenario
@@ -13,6 +15,11 @@ rules: []
 `;
 
 const PAUSE_MS = 500;
+
+/** Where the browser keeps what is typed, for the tab. */
+function keptAt() {
+  return `image-workflow-emulator-scenario-${sandboxId()}`;
+}
 
 /** A rule that waits for the editor. */
 let waiting = "";
@@ -24,19 +31,11 @@ export function makeRule({ sequence, operation, code, request_body: body, creden
   const plain = Object.entries(body ?? {}).filter(([, value]) =>
     ["string", "number", "boolean"].includes(typeof value),
   );
-  const match = [
-    `operation: ${operation}`,
-    credential && `team: ${JSON.stringify(credential.team.name)}`,
-    typeof body === "object" && plain.length > 0 && `body: ${JSON.stringify(Object.fromEntries(plain))}`,
-  ];
-  openRule(
-    [
-      `- name: as request ${sequence}`,
-      `  match: {${match.filter(Boolean).join(", ")}}`,
-      "  when: {nth: 1}",
-      `  then: {problem: ${code ?? "internal_error"}}`,
-    ].join("\n"),
-  );
+  const match = /** @type {Record<string, any>} */ ({ operation });
+  if (credential) match.team = credential.team.name;
+  if (typeof body === "object" && plain.length > 0) match.body = Object.fromEntries(plain);
+  const then = { problem: code ?? "internal_error" };
+  openRule(asItem({ name: `as request ${sequence}`, match, when: { nth: 1 }, then }));
 }
 
 /** Open a rule, a text without indentation, in the editor. */
@@ -52,7 +51,8 @@ export function openRule(rule) {
  */
 export function createWorkbench(chosen, draw) {
   let isOpen = false;
-  let text = "";
+  /** It outlives a reload of the page. */
+  let text = sessionStorage.getItem(keptAt()) ?? "";
   /** What is wrong with the file, as lines such as `my.yaml:4:3: …`. */
   let complaints = [];
   /** What the emulator says of a file that is right. */
@@ -68,6 +68,12 @@ export function createWorkbench(chosen, draw) {
   function checkSoon() {
     clearTimeout(soon);
     soon = setTimeout(() => void check(false).catch(() => {}), PAUSE_MS);
+  }
+
+  function write(content) {
+    text = content;
+    if (content) sessionStorage.setItem(keptAt(), content);
+    else sessionStorage.removeItem(keptAt());
   }
 
   function fileName() {
@@ -103,7 +109,7 @@ export function createWorkbench(chosen, draw) {
     const used = await send("PUT", "scenario", true);
     if (!used) return;
     found = { ...used, rules: [] };
-    await readScenario();
+    await scenario.renew();
     announce(`${used.scenario} is running`);
   }
 
@@ -116,14 +122,21 @@ export function createWorkbench(chosen, draw) {
   }
 
   async function begin() {
-    const name = chosen();
     // A rule that is made of a request begins a file of its own.
-    if (!text && waiting) text = EMPTY;
-    if (!text) text = name ? (await ask("GET", `/scenarios/${encodeURIComponent(name)}`)).text : EMPTY;
-    if (waiting) text = withRule(text, waiting);
+    if (!text && waiting) write(EMPTY);
+    if (!text) write((await chosenText()) || EMPTY);
+    if (waiting) write(withRule(text, waiting));
     waiting = "";
     draw();
     checkSoon();
+  }
+
+  /** The text of the chosen scenario: as it was given if it runs, else of the library. */
+  async function chosenText() {
+    const name = chosen();
+    const running = runningScenario();
+    if (running.text && (!name || name === running.scenario)) return running.text;
+    return name && (await ask("GET", `/scenarios/${encodeURIComponent(name)}`)).text;
   }
 
   function mark(complaint) {
@@ -140,7 +153,7 @@ export function createWorkbench(chosen, draw) {
   }
 
   const typed = ({ currentTarget }) => {
-    text = currentTarget.value;
+    write(currentTarget.value);
     draw();
     checkSoon();
   };
@@ -164,8 +177,9 @@ export function createWorkbench(chosen, draw) {
           </div>
         </div>
         <div class="buttons">
-          ${actButton("Check", () => check())}${actButton("Use file", use)}${actButton("Save", save)}
-          <a class="push" href="#help/scenarios.md">Format of scenario files</a>
+          ${actButton("Check", () => check())}${actButton("Use file", use, { class: "primary" })}
+          ${actButton("Save", save)}
+          <a class="push" href="#help/scenarios">Format of scenario files</a>
         </div>
         <div class="complaints" id="scenario-complaints" aria-live="polite">
           ${complaints.length > 0 && html`<ul role=${isAsked ? "alert" : null}>${complaints.map(item)}</ul>`}
@@ -180,7 +194,7 @@ export function createWorkbench(chosen, draw) {
     },
     /** Forget the text: another scenario was chosen. */
     clear() {
-      text = "";
+      write("");
       complaints = [];
       found = null;
     },
@@ -198,7 +212,7 @@ function withRule(text, rule) {
 function describe({ scenario, rules }) {
   const isChecked = rules.some((rule) => rule.requests);
   return html`
-    ${(isChecked || rules.length === 0) && html`<p class="soft">✓ ${scenario} is right.</p>`}
+    ${(isChecked || rules.length === 0) && html`<p class="soft">✓ ${scenario} is valid.</p>`}
     ${isChecked && html`<ul class="plain">${rules.map(ruleMatches)}</ul>`}
   `;
 }
