@@ -22,12 +22,11 @@ from image_workflow_emulator.control import (
 )
 from image_workflow_emulator.control.describing import Masks, mask_key
 from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
-from image_workflow_emulator.domain.credit_changes import MAX_CREDIT_CHANGES
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 FORMAT: Final = "image-workflow-emulator session"
 MAX_ENTRIES: Final = 1_000
-"""Limit of requests, of work and of Assets: the newest."""
+"""Limit of requests, of work, of Assets, and of each ledger: the newest."""
 MAX_PICTURE_BYTES: Final = 8 * 2**20
 """Limit of the pictures of a session, the newest first."""
 
@@ -73,10 +72,10 @@ async def _answers(call: ControlCall) -> dict[str, Any]:
         "scenario": scenarios.get_scenario(replace(call, query={"team": None})),
         "admission": scenarios.get_admission(call),
         "teams": {"data": _teams_without_keys(call.sandbox)},
-        **_ledgers(call),
         "work": teams.list_work(newest),
         "assets": teams.list_all_assets(newest),
     }
+    answers |= await _ledgers(call)
     answers["requests"] = await _requests(call)
     answers["coverage"] = await journal.get_coverage(call)
     answers["conduct"] = await journal.get_conduct(
@@ -85,15 +84,17 @@ async def _answers(call: ControlCall) -> dict[str, Any]:
     return answers
 
 
-def _ledgers(call: ControlCall) -> dict[str, Any]:
-    """Return the ledger of each Team by its path."""
-    query = {"before": _MAX_SEQUENCE, "limit": MAX_CREDIT_CHANGES}
-    return {
-        f"teams/{team}/ledger": ledger.get_ledger(
-            replace(call, query=query, parameters={"team": team})
-        )
-        for team in call.sandbox.accounts
-    }
+async def _ledgers(call: ControlCall) -> dict[str, Any]:
+    """Return the newest changes of each Team's Credits by their path."""
+    query = {"before": _MAX_SEQUENCE, "limit": MAX_ENTRIES}
+    identifiers = list(call.sandbox.accounts)
+
+    def describe(team: str) -> dict[str, Any]:
+        return ledger.get_ledger(replace(call, query=query, parameters={"team": team}))
+
+    described = await in_slices(identifiers, describe)
+    paths = (f"teams/{team}/ledger" for team in identifiers)
+    return dict(zip(paths, described, strict=True))
 
 
 def _teams_without_keys(sandbox: Sandbox) -> list[dict[str, Any]]:

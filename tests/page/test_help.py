@@ -1,0 +1,40 @@
+"""The region Help: the documentation as it holds for this emulator."""
+
+import pytest
+
+from tests.page.browser import Service, Visit, expect
+
+pytestmark = pytest.mark.verify
+
+
+def test_examples_have_the_address_of_this_emulator(
+    visit: Visit, service: Service
+) -> None:
+    visit.open("/_emulator#help/page.md")
+
+    region = visit.page.get_by_role("region", name="Help")
+
+    expect(region).to_contain_text(f"{service.origin}/_emulator/requests?status=402")
+    expect(region).not_to_contain_text("8038")
+
+
+def test_a_block_is_copied(visitor: object) -> None:
+    visit = visitor(  # type: ignore[operator]
+        "/_emulator#help/page.md", permissions=["clipboard-read", "clipboard-write"]
+    )
+    region = visit.page.get_by_role("region", name="Help")
+
+    region.get_by_role("button", name="Copy the block").first.click()
+
+    expect(region.locator(".is-done")).to_be_visible()
+    copied = visit.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("curl ")
+
+
+@pytest.mark.parametrize("place", ["help/scenarios", "help/scenarios.md"])
+def test_a_page_is_found_with_and_without_its_ending(visit: Visit, place: str) -> None:
+    visit.open(f"/_emulator#{place}")
+
+    heading = visit.page.get_by_role("heading", name="Scenarios: failures on demand")
+
+    expect(heading).to_be_visible()

@@ -1,0 +1,129 @@
+"""A session on the page: it shows what the file holds, and nothing of the emulator."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from image_workflow_emulator.client.control_client import ControlClient
+from image_workflow_emulator.client.exports import saved_sandbox
+from tests.page.browser import Service, Visit, expect
+
+pytestmark = pytest.mark.verify
+HELD = [
+    "Requests",
+    "Work",
+    "Gallery",
+    "Teams",
+    "Clock",
+    "Scenario",
+    "Conduct",
+    "Coverage",
+]
+
+
+@pytest.fixture
+def session(service: Service, tmp_path: Path) -> Path:
+    """The file of a sandbox in which a scenario ran an hour after its start."""
+    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.photoshoot()
+    service.told("POST", "/clock/advance", {"seconds": 3600})
+    file = tmp_path / "session.json"
+    file.write_bytes(saved_sandbox(ControlClient(service.origin), file.name))
+    service.told("POST", "/reset")
+    service.told("DELETE", "/scenario")
+    return file
+
+
+def strip(visit: Visit) -> Any:
+    return visit.page.get_by_role("group", name="Clock and scenario")
+
+
+def test_the_clock_is_that_of_the_file(visit: Visit, session: Path) -> None:
+    expect(strip(visit)).to_contain_text("2026-01-01 00:00:00")
+
+    visit.open_file(session)
+
+    expect(strip(visit)).to_contain_text("2026-01-01 01:00:00")
+    expect(visit.region("Clock")).to_contain_text("01:00:00")
+
+
+def test_the_scenario_is_that_of_the_file_with_its_counters(
+    visit: Visit, session: Path
+) -> None:
+    visit.open_file(session)
+
+    region = visit.region("Scenario")
+
+    expect(region.get_by_role("listitem")).to_contain_text("fired 1")
+    expect(strip(visit)).to_contain_text("some-outputs-fail")
+
+
+def test_the_text_of_the_scenario_is_in_the_file(visit: Visit, session: Path) -> None:
+    visit.open_file(session)
+    region = visit.region("Scenario")
+
+    region.locator("summary").filter(has_text="Text").click()
+
+    text = region.get_by_role("group", name="Text of the scenario")
+    expect(text).to_contain_text("outputs: {2: content_rejected, 4: timed_out}")
+
+
+def test_the_ledger_of_a_team_is_in_the_file(visit: Visit, session: Path) -> None:
+    visit.open_file(session)
+
+    visit.region("Teams").get_by_role("link", name="Demo").click()
+
+    table = visit.page.get_by_role("table", name="Changes")
+    expect(table).to_contain_text("released")
+
+
+@pytest.mark.parametrize("opened_from", ["requests", "sandboxes", "help", "teams"])
+@pytest.mark.parametrize("width", [1280, 800])
+def test_tabs_that_it_has_not_are_gone(
+    visit: Visit, session: Path, opened_from: str, width: int
+) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 800})
+    visit.open(f"/_emulator#{opened_from}")
+
+    visit.open_file(session)
+
+    tabs = visit.page.get_by_role("tab")
+    beside = ("Clock", "Scenario") if width == 1280 else ()
+    expect(tabs).to_have_text([name for name in HELD if name not in beside])
+    expect(visit.page.get_by_role("region", name="Sandboxes")).to_have_count(0)
+
+
+def test_nothing_can_be_changed(visit: Visit, session: Path) -> None:
+    visit.open_file(session)
+
+    region = visit.region("Teams")
+
+    expect(region.get_by_label("Credits", exact=True).first).to_be_disabled()
+    for name in ("Pause admission", "Revoke", "+10 s", "Use", "Clear"):
+        expect(visit.page.get_by_role("button", name=name, exact=True)).to_have_count(0)
+
+
+def test_it_asks_the_emulator_for_nothing(visit: Visit, session: Path) -> None:
+    visit.open_file(session)
+    expect(visit.page.get_by_role("banner")).to_contain_text("read only")
+    visit.addresses.clear()
+
+    for name in HELD:
+        expect(visit.region(name)).to_be_visible()
+
+    own = ("/page/", "/contract.json")
+    asked = [one for one in visit.addresses if not one.startswith("blob:")]
+    assert [one for one in asked if not any(part in one for part in own)] == []
+
+
+def test_a_request_that_was_open_is_closed(
+    visit: Visit, service: Service, session: Path
+) -> None:
+    service.get("/team")
+    visit.opened_request("getTeam")
+
+    visit.open_file(session)
+
+    details = visit.page.get_by_role("region", name="Details of the request")
+    expect(details).to_be_hidden()
