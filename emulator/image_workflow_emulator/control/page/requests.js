@@ -13,7 +13,7 @@ import { counted, duration, fraction, timeOfDay } from "./words.js";
 
 export const name = "Requests";
 export const place = "main";
-export const concerns = ["reset", "cleared", "team"];
+export const concerns = ["reset", "cleared"];
 export const isAlwaysFresh = true;
 
 const FIRST_LOOK = 200;
