@@ -204,22 +204,6 @@ def test_credits_that_are_set_are_those_that_the_service_shows(
     assert emulator.credits() == 7
 
 
-def test_what_set_the_credits_of_a_team_is_listed_with_its_time(
-    emulator: EmulatorUnderTest,
-) -> None:
-    change = {"at": "30s", "set": {"team": "Demo", "credits": 1}}
-    emulator.use({"scenario": "poorer", "timeline": [change]})
-    emulator.told("PATCH", "/teams/Demo", {"credits": 40})
-    emulator.advance(90)
-
-    changes = emulator.team("Demo")["credit_changes"]
-
-    assert changes == [
-        {"at": "2026-01-01T00:00:00.000Z", "change": -60},
-        {"at": "2026-01-01T00:00:30.000Z", "change": -39},
-    ]
-
-
 # Credentials -------------------------------------------------------------------------
 
 

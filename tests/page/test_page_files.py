@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.control import about
+from image_workflow_emulator.control import page_files
 from tests.clients.generated import run
 from tests.support.emulator_client import EmulatorUnderTest
 
-FOLDER = Path(about.__file__).with_name("page")
+FOLDER = Path(page_files.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
 FILES = sorted(
     file.name for file in FOLDER.iterdir() if file.suffix not in (".html", ".json")

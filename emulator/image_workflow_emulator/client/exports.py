@@ -13,7 +13,6 @@ import orjson
 from image_workflow_emulator import __version__
 from image_workflow_emulator.client.control_client import STATE_SECONDS, ControlClient
 from image_workflow_emulator.client.local_files import is_refusal
-from image_workflow_emulator.client.sessions import session_of
 from image_workflow_emulator.http.heads import encoded_path
 
 __tracebackhide__ = is_refusal
@@ -38,11 +37,13 @@ _IN_HAR: Final = (
 def saved_sandbox(plane: ControlClient, name: str) -> bytes:
     """Return a sandbox as the content of a file of this name.
 
-    It is a session if the name ends in `.json`, else a state file. Raises EmulatorError.
+    It is a session if the name ends in `.json`, else a state file; the emulator writes
+    both. Raises EmulatorError.
     """
+    path = "state"
     if name.endswith(".json"):
-        return session_of(plane)
-    return plane.exchange("GET", "state", seconds=STATE_SECONDS)
+        path = "session"
+    return plane.exchange("GET", path, seconds=STATE_SECONDS)
 
 
 def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:

@@ -38,12 +38,14 @@ def explain(journal: Journal, record: RequestRecord) -> JsonObject:
     """Return the explanation of a record, as JSON."""
     original = journal.original_of(record)
     deciding = _deciding_check(record)
+    problem = record.problem
     return {
         "outcome": record.outcome,
         "summary": _summary(record, original),
         "checks": _describe_checks(record, deciding),
         "decided_by": _decided_by(record, deciding),
         "remedy": remedy_of(record),
+        "missing_credits": None if problem is None else problem.missing_credits,
         "effects": list(_effects(record)),
         "rules": list(_describe_rules(record)),
         "related": _describe_original(record, original),

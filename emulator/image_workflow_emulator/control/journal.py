@@ -51,10 +51,14 @@ def get_request(call: ControlCall) -> JsonObject:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a
     sequence number, explained.
     """
-    journal = call.sandbox.journal
-    record = _find(journal, call.parameters["request"])
+    record = _find(call.sandbox.journal, call.parameters["request"])
+    return describe_entry(call, record)
+
+
+def describe_entry(call: ControlCall, record: RequestRecord) -> JsonObject:
+    """Return an entry of the journal with its explanation and as a command."""
     masks = Masks(call.sandbox.credentials)
-    explanation = orjson.dumps(explain(journal, record))
+    explanation = orjson.dumps(explain(call.sandbox.journal, record))
     return {
         **describe_request(record, masks),
         "curl": as_curl(record, masks, call.origin),

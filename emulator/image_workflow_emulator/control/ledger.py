@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from image_workflow_emulator.control.dispatch import ControlCall
+from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.control.teams import find_account
 from image_workflow_emulator.domain.credit_changes import CreditChange
 from image_workflow_emulator.kernel.timestamps import format_timestamp

@@ -21,12 +21,14 @@ from image_workflow_emulator.control import (
     given,
     health,
     journal,
+    ledger,
     page_files,
     readings,
     reference,
     sandboxes,
     scenario_library,
     scenarios,
+    session,
     state_files,
     teams,
     work,
@@ -147,6 +149,7 @@ SANDBOX_ROUTES: Final[list[Route]] = [
     Route("/teams", teams.list_teams, methods=["GET"], name="listTeams"),
     Route("/teams", teams.create_team, methods=["POST"], name="createTeam"),
     Route("/teams/{team}", teams.change_team, methods=["PATCH"], name="changeTeam"),
+    Route("/teams/{team}/ledger", ledger.get_ledger, methods=["GET"], name="getLedger"),
     Route(
         "/teams/{team}/credentials",
         teams.create_credential,
@@ -192,6 +195,7 @@ SANDBOX_ROUTES: Final[list[Route]] = [
         "/pictures/{picture}", assets.get_picture, methods=["GET"], name="getPicture"
     ),
     Route("/given", given.give, methods=["POST"], name="give"),
+    Route("/session", session.get_session, methods=["GET"], name="getSession"),
     Route("/state", state_files.save_state, methods=["GET"], name="saveState"),
     Route(
         "/state",

@@ -155,6 +155,8 @@ def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> JsonObject:
             "began_at": None,
             "rules": [],
             "timeline": [],
+            "text": None,
+            "file": None,
         }
     return {
         "scenario": playbook.scenario.name,
@@ -163,6 +165,8 @@ def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> JsonObject:
         "began_at": format_timestamp(playbook.began_at),
         "rules": playbook.rules_report(),
         "timeline": _describe_timeline(playbook, now),
+        "text": playbook.scenario.text or None,
+        "file": playbook.scenario.file or None,
     }
 
 

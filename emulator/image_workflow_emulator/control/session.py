@@ -13,15 +13,20 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from image_workflow_emulator.control import (
-    about,
+    admission,
+    assets,
     clock,
+    examination,
     journal,
     ledger,
+    readings,
     scenarios,
     teams,
+    work,
 )
-from image_workflow_emulator.control.describing import Masks, mask_key
-from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
+from image_workflow_emulator.control.endpoint import ControlCall, in_slices
+from image_workflow_emulator.control.masks import Masks, mask_key
+from image_workflow_emulator.control.operations import JSON
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 FORMAT: Final = "image-workflow-emulator session"
@@ -68,17 +73,17 @@ async def _answers(call: ControlCall) -> dict[str, Any]:
     newest = replace(call, query={"limit": MAX_ENTRIES})
     answers: dict[str, Any] = {
         "clock": clock.get_clock(call),
-        "readings": about.list_readings(call),
+        "readings": readings.list_readings(call),
         "scenario": scenarios.get_scenario(replace(call, query={"team": None})),
-        "admission": scenarios.get_admission(call),
+        "admission": admission.get_admission(call),
         "teams": {"data": _teams_without_keys(call.sandbox)},
-        "work": teams.list_work(newest),
-        "assets": teams.list_all_assets(newest),
+        "work": work.list_work(newest),
+        "assets": assets.list_all_assets(newest),
     }
     answers |= await _ledgers(call)
     answers["requests"] = await _requests(call)
-    answers["coverage"] = await journal.get_coverage(call)
-    answers["conduct"] = await journal.get_conduct(
+    answers["coverage"] = await examination.get_coverage(call)
+    answers["conduct"] = await examination.get_conduct(
         replace(call, query={"ended": "true"})
     )
     return answers
@@ -131,8 +136,8 @@ def _keys_of(sandbox: Sandbox) -> Iterator[str]:
 async def _pictures(call: ControlCall, answers: Mapping[str, Any]) -> _Pictures:
     """Draw the pictures of Assets and then of ingredients, newest first, as many as a session holds."""
     formats = {asset["id"]: asset["format"] for asset in answers["assets"]["data"]}
-    for work in answers["work"]["data"]:
-        for url in work.get("pictures", ()):
+    for described in answers["work"]["data"]:
+        for url in described.get("pictures", ()):
             formats[url.rpartition("/")[2]] = "png"
     urls: dict[str, str] = {}
     size_bytes = 0

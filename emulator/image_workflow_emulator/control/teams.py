@@ -62,7 +62,7 @@ def change_team(call: ControlCall) -> JsonObject:
     sandbox = call.sandbox
     account = find_account(sandbox, call.parameters["team"])
     change = read_team(account.team.name, call.fields)
-    scenarios.change_team(sandbox, account, change)
+    scenarios.change_team(sandbox, account, change, call.now, "set")
     return describe_team(sandbox, account)
 
 
@@ -161,10 +161,6 @@ def describe_team(sandbox: Sandbox, account: TeamAccount) -> JsonObject:
         "reserved": account.ledger.reserved,
         "subscription": "active" if team.subscription_active else "inactive",
         "concurrency_used": account.budget.used,
-        "credit_changes": [
-            {"at": format_timestamp(at), "change": change}
-            for at, change in account.credit_changes
-        ],
         "credentials": [_describe_credential(credential) for credential in credentials],
     }
 
