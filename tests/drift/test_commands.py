@@ -94,17 +94,6 @@ def test_an_unknown_reading_is_answered_with_those_of_its_decision(
     assert "expected one of D02=clamps, D02=plain" in outcome.complaint
 
 
-@pytest.mark.parametrize(
-    "words", [["record"], ["--base-url", "https://x/v1"], ["a.har", "--spend", "5"]]
-)
-def test_what_is_gone_is_answered_with_what_serves_instead(words: list[str]) -> None:
-    outcome = run_command("drift", *words)
-
-    instead = "record with mitmproxy, VCR.py or a browser: docs/drift.md"
-    assert outcome.status == 2
-    assert instead in outcome.complaint
-
-
 # Reports ------------------------------------------------------------------------------
 
 
