@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, Literal
 
+import msgspec
 import orjson
 from msgspec import Struct, convert
 
@@ -203,7 +204,7 @@ def _kind_of(
 def enforcing_unique_items(node: Any) -> Any:
     """Return schemas in which `x-unique-items`, which client generators need, is the real keyword."""
     return orjson.loads(
-        orjson.dumps(node).replace(b'"x-unique-items":', b'"uniqueItems":')
+        msgspec.json.encode(node).replace(b'"x-unique-items":', b'"uniqueItems":')
     )
 
 

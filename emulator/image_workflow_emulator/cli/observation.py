@@ -5,7 +5,7 @@ ends.
 from collections import Counter
 from typing import Any, Final
 
-import orjson
+import msgspec
 from msgspec import Struct, field, structs
 
 from image_workflow_emulator.cli.judges import conduct_finding
@@ -167,9 +167,7 @@ class Observation(Struct, kw_only=True):
         content: Any = {"data": entries}
         if suffix == ".har":
             content = journal_as_har(entries, url)
-        return orjson.dumps(
-            content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        )
+        return msgspec.json.format(msgspec.json.encode(content)) + b"\n"
 
 
 def _answer_of(record: RequestRecord) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-import orjson
+import msgspec
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.client.control_client import STATE_SECONDS, ControlClient
@@ -151,7 +151,7 @@ def _har_content(body: Any, headers: Mapping[str, str]) -> dict[str, Any]:
     elif isinstance(body, str):
         text = body
     else:
-        text = orjson.dumps(body).decode()
+        text = msgspec.json.encode(body).decode()
     return {
         "mimeType": headers.get("content-type", ""),
         "size": len(text.encode()),

@@ -7,6 +7,7 @@ requests with it too.
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
 import orjson
 from msgspec import structs
 
@@ -128,7 +129,7 @@ def _describe_body(
         return None
     try:
         orjson.loads(body)
-        return orjson.Fragment(masks.of_bytes(body))
+        return msgspec.Raw(masks.of_bytes(body))
     except orjson.JSONDecodeError:
         size = count_of(len(body), "byte")
         notes.append(f"the {message}'s body of {size} is not JSON")

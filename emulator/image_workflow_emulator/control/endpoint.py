@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-import orjson
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -193,18 +193,18 @@ def json_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return the response that has a value as JSON."""
-    return Response(orjson.dumps(value), status, headers, JSON)
+    return Response(msgspec.json.encode(value), status, headers, JSON)
 
 
 async def in_slices(
     values: Iterable[Item], describe: Callable[[Item], Any]
-) -> list[orjson.Fragment]:
+) -> list[msgspec.Raw]:
     """Describe many values as JSON, ten at a time, between which other requests are
     served.
     """
-    described: list[orjson.Fragment] = []
+    described: list[msgspec.Raw] = []
     for number, value in enumerate(values, start=1):
-        described.append(orjson.Fragment(orjson.dumps(describe(value))))
+        described.append(msgspec.Raw(msgspec.json.encode(describe(value))))
         if number % 10 == 0:
             await asyncio.sleep(0)
     return described

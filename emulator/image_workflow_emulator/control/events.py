@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
-import orjson
+import msgspec
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
@@ -173,7 +173,7 @@ def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
 
 
 def _event(number: int, name: str, data: Mapping[str, Any]) -> bytes:
-    line = orjson.dumps(data).translate(_ONE_LINE)
+    line = msgspec.json.encode(data).translate(_ONE_LINE)
     return b"event: %s\ndata: %s\n%s" % (name.encode(), line, _event_id(number))
 
 

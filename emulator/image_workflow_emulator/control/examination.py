@@ -6,7 +6,7 @@ Both are computed in a thread when somebody asks.
 
 import asyncio
 
-import orjson
+import msgspec
 from msgspec import to_builtins
 
 from image_workflow_emulator.control import JsonObject
@@ -17,7 +17,7 @@ from image_workflow_emulator.examiner.coverage import document
 from image_workflow_emulator.examiner.points import cover
 
 
-async def get_conduct(call: ControlCall) -> orjson.Fragment:
+async def get_conduct(call: ControlCall) -> msgspec.Raw:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come."""
     sandbox = call.sandbox
     conduct = await asyncio.to_thread(
@@ -28,9 +28,9 @@ async def get_conduct(call: ControlCall) -> orjson.Fragment:
         has_ended=call.query["ended"] == "true",
         left=sandbox.journal.dropped,
     )
-    described = orjson.dumps(to_builtins(conduct))
+    described = msgspec.json.encode(to_builtins(conduct))
     masks = Masks(sandbox.credentials)
-    return orjson.Fragment(masks.of_bytes(described))
+    return msgspec.Raw(masks.of_bytes(described))
 
 
 async def get_coverage(call: ControlCall) -> JsonObject:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from image_workflow_emulator.control import JsonObject
@@ -28,7 +29,6 @@ from image_workflow_emulator.domain.orders import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.recipes import IngredientKind, PremadeRecipe
 from image_workflow_emulator.domain.resources import INGREDIENT_KINDS
-from image_workflow_emulator.http.answers import json_bytes
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.calls import full_keys
 
@@ -119,7 +119,7 @@ class Maker:
             name = call.sandbox.accounts[self._team_id].team.name
             detail = f"the Team {name!r} has no full and active credential; add one"
             raise Problem("invalid_request", detail)
-        content = b"" if body is None else json_bytes(body)
+        content = b"" if body is None else msgspec.json.encode(body)
         answer = await call.plane.ask_off_record(
             call.sandbox,
             call.request.scope,

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Final, TypeAlias
 
-import orjson
+import msgspec
 
 from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.curl import as_curl
@@ -58,11 +58,11 @@ def get_request(call: ControlCall) -> JsonObject:
 def describe_entry(call: ControlCall, record: RequestRecord) -> JsonObject:
     """Return an entry of the journal with its explanation and as a command."""
     masks = Masks(call.sandbox.credentials)
-    explanation = orjson.dumps(explain(call.sandbox.journal, record))
+    explanation = msgspec.json.encode(explain(call.sandbox.journal, record))
     return {
         **describe_request(record, masks),
         "curl": as_curl(record, masks, call.origin),
-        "explanation": orjson.Fragment(masks.of_bytes(explanation)),
+        "explanation": msgspec.Raw(masks.of_bytes(explanation)),
     }
 
 

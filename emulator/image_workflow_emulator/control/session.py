@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-import orjson
+import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
@@ -59,13 +59,13 @@ async def get_session(call: ControlCall) -> Response:
         "version": 1,
         "sandbox": call.sandbox.id,
         "left_out": {"requests": left_out, "pictures": pictures.left_out},
-        "answers": orjson.Fragment(masks.of_bytes(orjson.dumps(answers))),
+        "answers": msgspec.Raw(masks.of_bytes(msgspec.json.encode(answers))),
         "pictures": pictures.urls,
     }
     headers = {
         "Content-Disposition": f'attachment; filename="{call.sandbox.id}-session.json"'
     }
-    return Response(orjson.dumps(session), headers=headers, media_type=JSON)
+    return Response(msgspec.json.encode(session), headers=headers, media_type=JSON)
 
 
 async def _answers(call: ControlCall) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import hashlib
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import orjson
 
 _PACKAGE: Final = Path(__file__).parents[1]
@@ -59,7 +60,7 @@ def compile_documents() -> list[Path]:
         path = _compiled_path(name, source)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
-        partial.write_bytes(orjson.dumps(_parse_yaml(source, name)))
+        partial.write_bytes(msgspec.json.encode(_parse_yaml(source, name)))
         partial.replace(path)
         paths.append(path)
     for old in set(_COMPILED.glob("*.json")).difference(paths):

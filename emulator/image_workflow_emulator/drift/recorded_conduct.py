@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-import orjson
+import msgspec
 from msgspec import Struct
 
 from image_workflow_emulator.contract import BASE_PATH, load_contract
@@ -251,7 +251,7 @@ def _add_what_was_answered(
     if call.operation is not None:
         is_resource = "object" in call.answer
         is_anonymous = is_resource and "id" not in call.answer
-        record.response_body = orjson.dumps({} if is_anonymous else call.answer)
+        record.response_body = msgspec.json.encode({} if is_anonymous else call.answer)
     code = call.code
     if code is not None and code in CATALOGUE:
         is_injected = entry.rule is not None or entry.emulator_fault is not None

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
-import orjson
+import msgspec
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer
@@ -67,7 +67,7 @@ class DescribedPictures(Helpers):
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Answer a job at once."""
-        return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
+        return {"scene": "clean"}, [msgspec.json.encode(head.get("recipe"))]
 
 
 class _Request(NamedTuple):
@@ -134,7 +134,7 @@ class Replay:
         content = b""
         headers: dict[str, str] = {}
         if body is not None:
-            content = orjson.dumps(body)
+            content = msgspec.json.encode(body)
             headers["content-type"] = "application/json"
         target = f"/_emulator{path}"
         answer = await ask(self._application, method, target, headers, content)
@@ -188,7 +188,7 @@ class Replay:
             target += f"?{urlencode(query)}"
         body = call.request_body or b""
         if call.body:
-            body = orjson.dumps(self.names.translated(call.body))
+            body = msgspec.json.encode(self.names.translated(call.body))
         return _Request(call.method, target, _headers(call), body)
 
     def _put_what_is_referred_to(self, call: RecordedCall) -> None:

@@ -6,7 +6,7 @@ nor any state.
 
 from collections.abc import Collection
 
-import orjson
+import msgspec
 from msgspec import Struct
 
 from image_workflow_emulator.domain.problems import Check, Problem
@@ -31,15 +31,6 @@ class Answer(Struct, frozen=True, gc=False):
     body: bytes
 
 
-def json_bytes(value: object) -> bytes:
-    """Write a value as JSON that is kept for long, in bytes of its own size.
-
-    What orjson returns lies in a buffer of 4 KiB or more, which would be held for as
-    long as the bytes are.
-    """
-    return b"%b" % orjson.dumps(value)
-
-
 def problem_answer(
     problem: Problem,
     request_id: str,
@@ -60,7 +51,7 @@ def problem_answer(
     }
     if problem.active_operation_id is not None:
         value["active_operation_id"] = problem.active_operation_id
-    body = json_bytes(value)
+    body = msgspec.json.encode(value)
     fields = [
         PROBLEM_TYPE,
         NOSNIFF,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from orjson import dumps, loads
+import msgspec
 
 from image_workflow_emulator.client.control_client import (
     STATE_SECONDS,
@@ -136,11 +136,11 @@ class Given:
         return self._send(read_file(path), {"file": str(path), "team": team})
 
     def _make(self, kind: str, /, **fields: Any) -> Resource:
-        return self._send(dumps({"given": [{kind: fields}]}), {})[0]
+        return self._send(msgspec.json.encode({"given": [{kind: fields}]}), {})[0]
 
     def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
         answer = self._plane.exchange(
             "POST", "given", content, YAML, query=query, seconds=STATE_SECONDS
         )
-        made: list[Resource] = loads(answer)["data"]
+        made: list[Resource] = msgspec.json.decode(answer)["data"]
         return made
