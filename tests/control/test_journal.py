@@ -231,6 +231,17 @@ def test_a_body_of_text_is_shown(
     assert entry["note"] == f"the request's body of {size} is not JSON"
 
 
+def test_json_that_is_nested_too_deeply_is_shown_as_text(
+    emulator: EmulatorUnderTest,
+) -> None:
+    nested = "[" * 1000 + "]" * 1000
+    emulator.post("/uploads", content=nested.encode(), headers=JSON)
+
+    entry = newest(emulator)
+    assert entry["request_body"] == nested
+    assert entry["note"] == "the request's body of 2000 bytes is nested too deeply"
+
+
 # Keys --------------------------------------------------------------------------------
 
 
@@ -252,11 +263,12 @@ def test_no_key_is_shown_whole_wherever_a_client_put_it(
     for _ in range(3):  # which is a finding
         emulator.get(f"/assets/{FULL}", headers={"User-Agent": FULL})
     emulator.get("/team")
+    emulator.post("/uploads", content=b"{" + FULL.encode(), headers=JSON)
 
     paths = [
         "/requests",
         "/conduct",
-        *(f"/requests/{number}" for number in range(1, 6)),
+        *(f"/requests/{number}" for number in range(1, 7)),
     ]
     for path in paths:
         shown = emulator.ask("GET", path).body

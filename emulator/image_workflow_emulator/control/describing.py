@@ -15,6 +15,7 @@ from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.masks import Masks, mask_key
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.problems import Cause
+from image_workflow_emulator.http.json_bodies import is_nested_too_deeply
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.scenario import Rule
@@ -118,7 +119,8 @@ def _describe_headers(record: RequestRecord, masks: Masks) -> dict[str, str] | N
 def _describe_body(
     message: str, body: bytes | None, size_bytes: int, masks: Masks, notes: list[str]
 ) -> Any:
-    """Return a body's JSON as it was sent, or its text if it is not JSON.
+    """Return a body's JSON as it was sent, or its text if it is not JSON, or too deep
+    for those who read it.
 
     What is not shown is noted; `size_bytes` is the size of a body that is not kept.
     """
@@ -127,14 +129,17 @@ def _describe_body(
             size = count_of(size_bytes, "byte")
             notes.append(f"the {message}'s body of {size} is not shown")
         return None
+    size = count_of(len(body), "byte")
     try:
         orjson.loads(body)
-        return msgspec.Raw(masks.of_bytes(body))
     except orjson.JSONDecodeError:
-        size = count_of(len(body), "byte")
         notes.append(f"the {message}'s body of {size} is not JSON")
+    else:
+        if not is_nested_too_deeply(body.decode()):
+            return msgspec.Raw(masks.of_bytes(body))
+        notes.append(f"the {message}'s body of {size} is nested too deeply")
     try:
-        return body.decode()
+        return masks.of_text(body.decode())
     except UnicodeDecodeError:
         return None
 

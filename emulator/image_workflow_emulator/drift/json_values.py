@@ -5,19 +5,19 @@ from typing import Any
 
 import orjson
 
+from image_workflow_emulator.http.json_bodies import is_nested_too_deeply
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 
 
 def json_of(body: bytes | None) -> Any:
-    """Return the JSON of a body; None if it is none, or nested too deep to be written again."""
-    try:
-        value = orjson.loads(body or b"null")
-        orjson.dumps(
-            value
-        )  # raises beyond 254 levels, which would exhaust the stack later
-    except (ValueError, orjson.JSONEncodeError):
+    """Return the JSON of a body; None if it is none, or nested too deeply."""
+    content = body or b"null"
+    if is_nested_too_deeply(content.decode(errors="replace")):
         return None
-    return value
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def instant_of(text: object) -> int | None:

@@ -8,9 +8,11 @@ import hashlib
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
 import orjson
 
 from image_workflow_emulator.examiner.request import Request
+from image_workflow_emulator.http.json_bodies import is_nested_too_deeply
 from image_workflow_emulator.kernel.wording import excerpt
 
 _MAX_CHARACTERS: Final = 300
@@ -89,9 +91,11 @@ def _body_of(request: Request) -> str:
 
 
 def _sorted_json(body: bytes) -> bytes:
+    if is_nested_too_deeply(body.decode(errors="replace")):
+        return body
     try:
-        return orjson.dumps(orjson.loads(body), option=orjson.OPT_SORT_KEYS)
-    except (orjson.JSONDecodeError, TypeError):
+        return msgspec.json.encode(orjson.loads(body), order="sorted")
+    except orjson.JSONDecodeError:
         return body
 
 

@@ -53,7 +53,10 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
             "(body)", "nothing", "a JSON object", "send a JSON object"
         )
     text = _decode_utf8(body)
-    _check_depth(text)
+    if is_nested_too_deeply(text):
+        found = "arrays and objects nested too deeply"
+        expected = f"at most {MAX_DEPTH} levels"
+        raise invalid_request("(body)", found, expected, f"nest {expected}")
     value = _decode_json(text)
     if "\\u" in text:
         _check_surrogates(value)
@@ -84,10 +87,10 @@ def _decode_utf8(body: bytes) -> str:
         raise _not_json(found, remedy) from None
 
 
-def _check_depth(text: str) -> None:
-    """Refuse deep nesting before the parser, which recurses, reads the text (D56)."""
+def is_nested_too_deeply(text: str) -> bool:
+    """Tell whether JSON is nested too deeply for parsers, which recurse (D56)."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return
+        return False
     depth = 0
     for match in _TEXT_OR_BRACKET.finditer(text):
         mark = match[0]
@@ -96,9 +99,8 @@ def _check_depth(text: str) -> None:
         elif mark in "]}":
             depth -= 1
         if depth > MAX_DEPTH:
-            found = "arrays and objects nested too deeply"
-            expected = f"at most {MAX_DEPTH} levels"
-            raise invalid_request("(body)", found, expected, f"nest {expected}")
+            return True
+    return False
 
 
 def _decode_json(text: str) -> Any:
