@@ -29,6 +29,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from image_workflow_emulator.imaging import helper_program
 from image_workflow_emulator.imaging.messages import (
     IS_LARGE,
     Head,
@@ -40,18 +41,6 @@ from image_workflow_emulator.imaging.messages import (
 
 MAX_HELPERS = 2
 """How many work on small pictures; one more works on large ones."""
-_START = """\
-import sys
-
-sys.path[:] = sys.argv[1:]
-
-from image_workflow_emulator.imaging.worker import main
-
-main()
-"""
-"""The program of a helper: it imports the same modules as the server, from the same
-places.
-"""
 _DEADLINE = 4
 """How many times its processor time a job may take by the clock, on a busy machine,
 before its helper is killed.
@@ -69,7 +58,7 @@ class LostHelperError(Exception):
 
 
 def _start() -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-c", _START, *sys.path]
+    command = [sys.executable, "-P", helper_program.__file__, *sys.path]
     pipe = subprocess.PIPE
     return subprocess.Popen(  # noqa: S603 (this Python)
         command,
