@@ -207,11 +207,17 @@ class Runner:
         """Return how long a test or command may take: when it is tried again, or only once, three times as long. Its
         pauses do not count, nor does an answer that is late.
         """
-        usual = max(10.0, 3 * self._longest_seconds) * (
-            3 if trial.is_silent or trial in self.first else 1
-        )
-        late = (3 if trial.lasts else 1) * (SLOW_SECONDS + 1) if trial.is_silent else 0
-        return self.timeout_seconds or usual + late + self._pauses_seconds.get(trial, 0)
+        if self.timeout_seconds:
+            return self.timeout_seconds
+        usual = max(10.0, 3 * self._longest_seconds)
+        if trial.is_silent or trial in self.first:
+            usual *= 3
+        late = 0.0
+        if trial.is_silent:
+            late = SLOW_SECONDS + 1
+            if trial.lasts:
+                late *= 3
+        return usual + late + self._pauses_seconds.get(trial, 0)
 
     def waits(self, trial: Cell) -> bool:
         """Tell whether the client of a trial is likely to wait: that takes time, and no processor."""
@@ -325,15 +331,13 @@ class Runner:
                 self.places[trial.test].journals, place.journals
             )
         harmful = any(one["severity"] == "error" for one in findings)
-        outcome: Outcome = (
-            "hung"
-            if status is None
-            else "damaged"
-            if harmful
-            else "failed"
-            if status
-            else "survived"
-        )
+        outcome: Outcome = "survived"
+        if status is None:
+            outcome = "hung"
+        elif harmful:
+            outcome = "damaged"
+        elif status:
+            outcome = "failed"
         if trial.operation == CLIENT:
             outcome = "unnoticed" if outcome == "survived" else "noticed"
         rules = (

@@ -264,6 +264,11 @@ class Swept(Struct, eq=False):
             )
             for cause in causes
         ]
+        status = 0
+        if failing:
+            status = 1
+        elif is_short:
+            status = 3
         return Report(
             kind="sweep",
             ok=not failing and not is_short,
@@ -303,7 +308,7 @@ class Swept(Struct, eq=False):
                 "options": list(self.repeat),
                 "shard": self.shard,
             },
-            status=1 if failing else 3 if is_short else 0,
+            status=status,
         )
 
     def _outcome(self, cells: Sequence[Cell]) -> Outcome | None:
