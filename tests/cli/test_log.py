@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -222,3 +223,51 @@ def test_lines_that_are_left_out_are_counted_once_the_log_is_read() -> None:
     assert left_out > 0
     assert note["level"] == "warning"
     assert note["message"] == f"{left_out} lines left out: the reader was too slow"
+
+
+# At a terminal -----------------------------------------------------------------------
+
+READS_TEAM = """\
+import os
+from urllib.request import Request, urlopen
+
+key = os.environ["IMAGE_WORKFLOW_API_KEY"]
+address = os.environ["IMAGE_WORKFLOW_BASE_URL"] + "/team"
+urlopen(Request(address, headers={"Authorization": f"Bearer {key}"})).read()
+"""
+
+
+def log_at_a_terminal(**variables: str) -> bytes:
+    """The log of a request, as a terminal gets it."""
+    terminal, standard_error = pty.openpty()
+    try:
+        subprocess.run(
+            [
+                *EMULATOR,
+                "exec",
+                "--access-log",
+                "on",
+                "--",
+                sys.executable,
+                "-c",
+                READS_TEAM,
+            ],
+            cwd=ROOT,
+            env=environment(**variables),
+            stdout=subprocess.DEVNULL,
+            stderr=standard_error,
+            timeout=PATIENCE_SECONDS,
+            check=True,
+        )
+        return os.read(terminal, 65_536)
+    finally:
+        os.close(terminal)
+        os.close(standard_error)
+
+
+def test_a_status_has_its_colour_at_a_terminal() -> None:
+    assert b"  \x1b[32m200\x1b[0m  getTeam" in log_at_a_terminal()
+
+
+def test_no_colour_is_shown_at_a_terminal_that_wants_none() -> None:
+    assert b"  200  getTeam" in log_at_a_terminal(NO_COLOR="1")

@@ -29,7 +29,7 @@ class Outcome:
 
 def environment(**variables: str) -> dict[str, str]:
     """The environment of the tests without a trace of an emulator, of CI or of a terminal, and with these variables."""
-    foreign = ("CI", "COLUMNS")
+    foreign = ("CI", "COLUMNS", "NO_COLOR")
     kept = {
         name: value
         for name, value in os.environ.items()

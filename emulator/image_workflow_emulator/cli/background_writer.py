@@ -91,6 +91,10 @@ class BackgroundWriter(io.BufferedIOBase):
         """Return the number of the file, for processes that get it too."""
         return self._number
 
+    def isatty(self) -> bool:
+        """Return whether the file is a terminal."""
+        return os.isatty(self._number)
+
     def write(self, data: "ReadableBuffer") -> int:
         """Take whole lines, to be written soon."""
         added = bytes(data)

@@ -15,6 +15,7 @@ from image_workflow_emulator.cli.background_writer import (
     left_out_note,
     written_in_background,
 )
+from image_workflow_emulator.console.styles import coloured, shows_colours
 from image_workflow_emulator.kernel.seed import without_signature
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import printable
@@ -88,6 +89,7 @@ class RequestLog:
     def __init__(self, stream: TextIO, *, as_json: bool) -> None:
         self._stream = stream
         self._as_json = as_json
+        self._in_colour = shows_colours(stream)
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
         """Write the line of a request that has ended."""
@@ -95,17 +97,15 @@ class RequestLog:
         if self._as_json:
             self._stream.write(f"{json.dumps(facts)}\n")
         else:
-            self._stream.write(f"{_text(facts)}\n")
+            self._stream.write(f"{_text(facts, in_colour=self._in_colour)}\n")
 
 
-def _text(facts: dict[str, Any]) -> str:
+def _text(facts: dict[str, Any], *, in_colour: bool) -> str:
     """Return the line for people."""
-    cells = [
-        facts["time"],
-        str(facts["status"] or "---"),
-        facts["operation"],
-        facts["code"],
-    ]
+    status = str(facts["status"] or "---")
+    if in_colour:
+        status = coloured(status)
+    cells = [facts["operation"], facts["code"]]
     if facts["replayed"]:
         cells.append("replayed")
     if facts["lost"]:
@@ -116,7 +116,8 @@ def _text(facts: dict[str, Any]) -> str:
         cells.append(f"({facts['sandbox']})")
     if facts["remedy"]:
         cells.append(f"-> {facts['remedy']}")
-    return printable("  ".join(filter(None, cells)))
+    described = printable("  ".join(filter(None, cells)))
+    return f"{facts['time']}  {status}  {described}"
 
 
 def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:

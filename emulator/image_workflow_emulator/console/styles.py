@@ -4,7 +4,7 @@
 set: `cli/main.py` reads that variable and tells click.
 """
 
-from typing import Final
+from typing import Final, TextIO
 
 import click
 
@@ -36,3 +36,11 @@ def coloured(word: str) -> str:
     if colour is None:
         return word
     return click.style(word, fg=colour)
+
+
+def shows_colours(stream: TextIO) -> bool:
+    """Return whether colours are shown on a stream, which `click.echo` does not write."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is False:
+        return False
+    return stream.isatty()
