@@ -392,6 +392,26 @@ def test_a_query_selects_entries_and_counts_them_beyond_its_limit(
     assert answer["total"] == total
 
 
+def test_a_query_selects_the_requests_on_which_a_rule_acted(
+    emulator: EmulatorUnderTest,
+) -> None:
+    rule = {
+        "name": "refused",
+        "match": {"operation": "getTeam"},
+        "when": {"nth": 1},
+        "then": {"problem": "internal_error"},
+    }
+    emulator.use({"scenario": "one-refusal", "rules": [rule]})
+    emulator.get("/team")
+    emulator.get("/team")
+
+    (entry,) = entries(emulator, "rule=refused")
+    (other,) = entries(emulator, "rule=none")
+
+    assert entry["sequence"] == 1
+    assert other["sequence"] == 2
+
+
 @pytest.mark.parametrize(
     "query",
     [

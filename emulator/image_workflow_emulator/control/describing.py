@@ -96,11 +96,15 @@ def _describe_caller(record: RequestRecord) -> JsonObject | None:
     }
 
 
-def _describe_acting_rule(record: RequestRecord) -> JsonObject | None:
+def acting_rule(record: RequestRecord) -> Rule | None:
     """Return the rule that acted on the request, or on the work that it admitted."""
-    rule = record.work_rule
     if record.has_rule_acted:
-        rule = record.rule
+        return record.rule
+    return record.work_rule
+
+
+def _describe_acting_rule(record: RequestRecord) -> JsonObject | None:
+    rule = acting_rule(record)
     return None if rule is None else describe_rule(rule)
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.curl import as_curl
-from image_workflow_emulator.control.describing import describe_request
+from image_workflow_emulator.control.describing import acting_rule, describe_request
 from image_workflow_emulator.control.endpoint import ControlCall, in_slices
 from image_workflow_emulator.control.explaining import explain
 from image_workflow_emulator.control.masks import Masks
@@ -150,9 +150,20 @@ def _filters(call: ControlCall) -> Iterator[Filter]:
     if status is not None:
         pattern = status.replace("x", "?")
         yield lambda record: fnmatchcase(str(record.status or NONE), pattern)
+    rule = call.query["rule"]
+    if rule is not None:
+        yield lambda record: _rule_of(record) == rule
     idempotency_key = call.query["idempotency_key"]
     if idempotency_key is not None:
         yield lambda record: record.idempotency_key == idempotency_key
+
+
+def _rule_of(record: RequestRecord) -> str:
+    """Return the name of the rule that acted on a request or on its work."""
+    rule = acting_rule(record)
+    if rule is None:
+        return NONE
+    return rule.name
 
 
 def _check_word(

@@ -41,6 +41,7 @@ class Filters(TypedDict, total=False):
     operation: str | None
     status: int | str | None
     code: str | None
+    rule: str | None
     team: str | None
     idempotency_key: str | None
     since: int | None
@@ -201,7 +202,8 @@ class Sandbox:
         """Return the recorded requests that all `filters` select, oldest first.
 
         `operation`: an operation id. `status`: a number, or a class such as `4xx`.
-        `code`: a problem code. Each of these can be `none`, for a request that has none.
+        `code`: a problem code. `rule`: the name of the rule of a scenario that acted on
+        it. Each of these can be `none`, for a request that has none.
         `team`: a name or id. `idempotency_key`: the key that it was sent with. `since`: a
         sequence number; the requests after it. `limit`: only the newest of these, so many.
 

@@ -40,6 +40,11 @@ def command() -> None:
     help="only requests refused with this problem code, or `none`",
 )
 @click.option(
+    "--rule",
+    metavar="NAME",
+    help="only requests on which this rule of a scenario acted, or `none`",
+)
+@click.option(
     "--team", metavar="TEAM", help="only requests of this Team, by name or id"
 )
 @click.option(
