@@ -251,11 +251,7 @@ def _boxed(kind: bytes, content: bytes) -> bytes:
 # Reading ------------------------------------------------------------------------------
 
 
-def _boxes(
-    data: bytes,
-    start: int,
-    end: int,
-) -> Iterator[_Box]:
+def _boxes(data: bytes, start: int, end: int) -> Iterator[_Box]:
     for _ in range(_MAX_BOXES):
         if start + _HEAD_BYTES > end:
             return
@@ -272,12 +268,7 @@ def _boxes(
         start += length
 
 
-def _box_named(
-    kind: bytes,
-    data: bytes,
-    start: int,
-    end: int,
-) -> _Box:
+def _box_named(kind: bytes, data: bytes, start: int, end: int) -> _Box:
     """Raises StopIteration if there is none."""
     return next(box for box in _boxes(data, start, end) if box.kind == kind)
 

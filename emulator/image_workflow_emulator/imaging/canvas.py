@@ -45,11 +45,7 @@ class Canvas:
         self.image = image
 
     @classmethod
-    def of(
-        cls,
-        size: Size,
-        ground: Ground,
-    ) -> "Canvas":
+    def of(cls, size: Size, ground: Ground) -> "Canvas":
         """A canvas full of a ground.
 
         A picture of another ratio is cut so that its horizon, if it has one, stays at
@@ -126,11 +122,7 @@ class Canvas:
         if not images:
             return
         aspects = [image.width / image.height for image in images]
-        arrangement = Arrangement(
-            gap=2 * self.gap,
-            share=share,
-            across=across,
-        )
+        arrangement = Arrangement(gap=2 * self.gap, share=share, across=across)
         rows = arrange(aspects, room, arrangement)
         unpainted = list(images)
         for row in rows:
@@ -205,11 +197,7 @@ def gradient_column(
     return column
 
 
-def _blend(
-    upper: Color,
-    lower: Color,
-    height: int,
-) -> Image.Image:
+def _blend(upper: Color, lower: Color, height: int) -> Image.Image:
     ends = Image.frombytes("RGB", (1, 2), bytes((*upper, *lower)))
     between = (0, 0.5, 1, 1.5)
     return ends.resize((1, height), Image.Resampling.BILINEAR, between)
@@ -217,28 +205,11 @@ def _blend(
 
 def backdrop(hue: float) -> Image.Image:
     """A plain wall and floor, as a column."""
-    wall = color_of_hue(
-        hue=hue,
-        saturation=0.1,
-        value=0.97,
-    )
-    floor = color_of_hue(
-        hue=hue,
-        saturation=0.17,
-        value=0.84,
-    )
-    front = color_of_hue(
-        hue=hue,
-        saturation=0.14,
-        value=0.92,
-    )
+    wall = color_of_hue(hue=hue, saturation=0.1, value=0.97)
+    floor = color_of_hue(hue=hue, saturation=0.17, value=0.84)
+    front = color_of_hue(hue=hue, saturation=0.14, value=0.92)
     return gradient_column(
-        (
-            (0.0, wall),
-            (_HORIZON - 0.02, wall),
-            (_HORIZON + 0.04, floor),
-            (1.0, front),
-        )
+        ((0.0, wall), (_HORIZON - 0.02, wall), (_HORIZON + 0.04, floor), (1.0, front))
     )
 
 
@@ -256,11 +227,7 @@ def stretched(image: Image.Image, size: Size) -> Image.Image:
 
 
 @lru_cache(maxsize=16)
-def rounded_mask(
-    width: int,
-    height: int,
-    radius: float,
-) -> Image.Image:
+def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
     """A mask of a rounded rectangle, with soft edges."""
     mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING))
     outline = (0, 0, mask.width - 1, mask.height - 1)

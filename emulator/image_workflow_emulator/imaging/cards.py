@@ -30,18 +30,10 @@ class Card:
         self.canvas = Canvas.of(size, ground)
         picture_height = max(1.0, height * PICTURE_SHARE)
         margin = min(width, picture_height) * _MARGIN_SHARE
-        self.room = Box(
-            left=0,
-            top=0,
-            width=width,
-            height=picture_height,
-        ).inset(margin)
+        self.room = Box(left=0, top=0, width=width, height=picture_height).inset(margin)
 
     def finished(
-        self,
-        name: str,
-        facts: str,
-        swatches: Sequence[Image.Image] = (),
+        self, name: str, facts: str, swatches: Sequence[Image.Image] = ()
     ) -> Image.Image:
         """The card with its plaque: a name, facts, and small pictures."""
         image = self.canvas.image
@@ -53,10 +45,7 @@ class Card:
 
 
 def _plaque(
-    size: Size,
-    name: str,
-    facts: str,
-    swatches: Sequence[Image.Image],
+    size: Size, name: str, facts: str, swatches: Sequence[Image.Image]
 ) -> Image.Image:
     width, height = size
     plaque = Image.new("RGB", size, INK)
@@ -64,24 +53,13 @@ def _plaque(
     free = width - 2 * edge
     title_face = Face(max(8, round(height * _TITLE_LETTERS)))
     title = shorten(plain_text(name), title_face, free)
-    title_face.draw(
-        plaque,
-        x=edge,
-        middle=height * 0.33,
-        text=title,
-        color=WHITE,
-    )
+    title_face.draw(plaque, x=edge, middle=height * 0.33, text=title, color=WHITE)
     facts_face = Face(max(8, round(height * _FACTS_LETTERS)))
     line = text_line(shorten(plain_text(facts), facts_face, free), facts_face, QUIET)
     plaque.paste(line, (edge, round(height * 0.74 - line.height / 2)))
     left = edge + line.width + edge
     for swatch in swatches:
-        small = chip(
-            "",
-            face=facts_face,
-            height=round(height * 0.34),
-            swatch=swatch,
-        )
+        small = chip("", face=facts_face, height=round(height * 0.34), swatch=swatch)
         plaque.paste(small, (left, round(height * 0.74 - small.height / 2)))
         left += small.width + edge // 2
     return plaque

@@ -41,21 +41,13 @@ def named_color(words: Iterable[str]) -> Color | None:
     return None
 
 
-def color_of_hue(
-    hue: float,
-    saturation: float,
-    value: float,
-) -> Color:
+def color_of_hue(hue: float, saturation: float, value: float) -> Color:
     """A colour by hue, saturation and value, each from 0 to 1."""
     red, green, blue = hsv_to_rgb(hue % 1, saturation, value)
     return round(red * 255), round(green * 255), round(blue * 255)
 
 
-def mix(
-    first: Color,
-    second: Color,
-    share: float,
-) -> Color:
+def mix(first: Color, second: Color, share: float) -> Color:
     """`first` with this share of `second`."""
     red, green, blue = (
         round(start + (end - start) * share)

@@ -47,11 +47,7 @@ class _Shape(Struct, frozen=True):
 
 
 @remembered
-def subject_of(
-    data: bytes,
-    enough: int,
-    color: Color | None,
-) -> Image.Image:
+def subject_of(data: bytes, enough: int, color: Color | None) -> Image.Image:
     """The subject of a photo that may be needed again, in a colour if one is given.
 
     In RGBA if it is transparent or before a plain ground, else the photo in RGB.
@@ -82,10 +78,7 @@ def trimmed(image: Image.Image) -> Image.Image:
 
 
 def cut_out(
-    image: Image.Image,
-    color: Color | None = None,
-    *,
-    keeps_shadow: bool = False,
+    image: Image.Image, color: Color | None = None, *, keeps_shadow: bool = False
 ) -> Image.Image | None:
     """What is before a plain ground, in RGBA, and in a colour if one is given.
 
@@ -107,12 +100,7 @@ def cut_out(
     return _lifted(image, shape, color)
 
 
-def _shape_in(
-    image: Image.Image,
-    ground: Color,
-    *,
-    keeps_shadow: bool,
-) -> _Shape:
+def _shape_in(image: Image.Image, ground: Color, *, keeps_shadow: bool) -> _Shape:
     shadow = _shadow_in(image, ground)
     steps = _steps_from(image, ground)
     brightest = max(ground)
@@ -136,9 +124,7 @@ def _slope(steps: Image.Image) -> Image.Image:
 
 
 def _lifted(
-    image: Image.Image,
-    shape: _Shape,
-    color: Color | None,
+    image: Image.Image, shape: _Shape, color: Color | None
 ) -> Image.Image | None:
     """The part of a picture that is seen, with black where it is not solid."""
     box = masks.above(shape.seen, _FAINT).getbbox()
@@ -241,9 +227,7 @@ def _inside(steps: Image.Image) -> Image.Image:
 
 
 def _labels_in(
-    enclosed: Image.Image,
-    ground: Image.Image,
-    outside: Image.Image,
+    enclosed: Image.Image, ground: Image.Image, outside: Image.Image
 ) -> Image.Image:
     """The enclosed ground with something in it that touches nothing else."""
     body = ImageChops.invert(ground)
@@ -276,9 +260,7 @@ def _is_whole(solid: Image.Image) -> bool:
 
 
 def recolored(
-    image: Image.Image,
-    color: Color,
-    solid: Image.Image | None,
+    image: Image.Image, color: Color, solid: Image.Image | None
 ) -> Image.Image:
     """A picture whose lights and shadows stay, and whose mean is a colour.
 

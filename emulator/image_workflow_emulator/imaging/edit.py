@@ -42,11 +42,7 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
     asked for.
     """
     size = (recipe.width, recipe.height)
-    layout = layout_of(
-        size,
-        beside_share=0.5,
-        below_share=0.5,
-    )
+    layout = layout_of(size, beside_share=0.5, below_share=0.5)
     ground = backdrop(chance(recipe.instructions, *recipe.inputs))
     canvas = Canvas.of(layout.size, ground)
     room = layout.scene
@@ -57,20 +53,13 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         if not layout.is_beside:
             room = room.above(place.top - layout.margin)
         paste_panel(
-            canvas.image,
-            panel=panel,
-            place=place,
-            radius=max(layout.size) / 56,
+            canvas.image, panel=panel, place=place, radius=max(layout.size) / 56
         )
     _paint_inputs(canvas, inputs, room)
     return stretched(canvas.image, size)
 
 
-def _paint_inputs(
-    canvas: Canvas,
-    inputs: Sequence[bytes],
-    room: Box,
-) -> None:
+def _paint_inputs(canvas: Canvas, inputs: Sequence[bytes], room: Box) -> None:
     enough = _SEVERAL_EDGE
     if len(inputs) == 1:
         enough = _ONE_EDGE
@@ -107,20 +96,14 @@ class _Panel:
         face = Face(self._letters())
         text = self._draw_text(face)
         panel = stack(
-            [self._head, [text]],
-            width=self._width,
-            edge=self._edge,
-            gap=self._edge,
+            [self._head, [text]], width=self._width, edge=self._edge, gap=self._edge
         )
         height = min(panel.height, self._most_height)
         return panel.crop((0, 0, panel.width, height))
 
     def _draw_head(self, size: int) -> Cells:
         mark = sign(
-            "Edit",
-            face=Face(round(size * 1.4)),
-            height=size * 2,
-            color=_ACCENT,
+            "Edit", face=Face(round(size * 1.4)), height=size * 2, color=_ACCENT
         )
         small = Face(max(_SMALLEST_LETTERS, round(size * 0.8)))
         free = self._width - mark.width - 3 * self._edge
@@ -174,13 +157,7 @@ class _Panel:
         image = Image.new("RGB", (self._text_width, height), INK)
         for number, line in enumerate(lines):
             middle = (number + 0.5) * face.line_height
-            face.draw(
-                image,
-                x=0,
-                middle=middle,
-                text=line,
-                color=WHITE,
-            )
+            face.draw(image, x=0, middle=middle, text=line, color=WHITE)
         return image
 
 

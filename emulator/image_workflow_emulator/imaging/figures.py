@@ -30,25 +30,10 @@ _LIGHT_TOP: Color = (238, 234, 228)
 _DARK_TOP: Color = (70, 74, 84)
 _SHOES: Color = (52, 50, 54)
 
-_HEAD = Box(
-    left=-0.095,
-    top=-0.008,
-    width=0.19,
-    height=0.19,
-)
-_HELD = Box(
-    left=-0.16,
-    top=0.195,
-    width=0.32,
-    height=0.29,
-)
+_HEAD = Box(left=-0.095, top=-0.008, width=0.19, height=0.19)
+_HELD = Box(left=-0.16, top=0.195, width=0.32, height=0.29)
 """Where a product is that is held."""
-_WORN = Box(
-    left=-0.17,
-    top=0.19,
-    width=0.34,
-    height=0.56,
-)
+_WORN = Box(left=-0.17, top=0.19, width=0.34, height=0.56)
 """Where a garment is; it begins at the top."""
 _GRIP = 0.62
 """How far down a product the hands are, as a share of its height."""
@@ -155,11 +140,7 @@ def _in_pixels(box: Box) -> Box:
     return scaled._replace(left=scaled.left + FIGURE_HEIGHT * FIGURE_ASPECT / 2)
 
 
-def _paint_head(
-    canvas: Canvas,
-    figure: Figure,
-    turn: float,
-) -> None:
+def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
     head = figure.head
     if head is None:
         head = draw_head(figure.person, _HEAD_EDGE, turn)
@@ -170,32 +151,21 @@ def _paint_head(
     canvas.paint(head, place)
 
 
-def _paint_garment(
-    canvas: Canvas,
-    garment: Image.Image,
-    turn: float,
-) -> None:
+def _paint_garment(canvas: Canvas, garment: Image.Image, turn: float) -> None:
     narrowed = 1 - 0.25 * abs(turn)
     aspect = garment.width / garment.height * narrowed
     place = _in_pixels(_WORN).fit(aspect, down=0)
     canvas.paint(garment, place)
 
 
-def _paint_held(
-    canvas: Canvas,
-    figure: Figure,
-    product: Image.Image,
-) -> None:
+def _paint_held(canvas: Canvas, figure: Figure, product: Image.Image) -> None:
     place = _in_pixels(_held_place(product))
     canvas.paint(product, place)
     shaded = mix(figure.person.skin, BLACK, 0.06)
     hand = disc(shaded, _HAND_EDGE)
     for wrist in _gripping_wrists(figure):
         around = Box(
-            left=wrist.x - 0.022,
-            top=wrist.y - 0.022,
-            width=0.044,
-            height=0.05,
+            left=wrist.x - 0.022, top=wrist.y - 0.022, width=0.044, height=0.05
         )
         canvas.paint(hand, _in_pixels(around))
 
@@ -229,11 +199,7 @@ def _wrist(figure: Figure, side: int) -> Point:
     return figure.stance.right_wrist
 
 
-def _elbow(
-    shoulder: Point,
-    wrist: Point,
-    side: int,
-) -> Point:
+def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
     """Outwards of the line between shoulder and wrist, as far as the length of an arm
     makes it.
     """
@@ -282,10 +248,7 @@ class _Body:
 
     def draw_torso(self) -> None:
         self._draw_limb(
-            0.075,
-            self._trousers,
-            Point(-0.045, 0.465),
-            Point(0.045, 0.465),
+            0.075, self._trousers, Point(-0.045, 0.465), Point(0.045, 0.465)
         )
         outline = (
             Point(-0.062, 0.22),
@@ -313,11 +276,7 @@ class _Body:
     def _draw_limb(self, width: float, color: Color, *points: Point) -> None:
         """Draw a line with round ends through places of the figure."""
         places = [self._place_of(point) for point in points]
-        self._pen.line(
-            places,
-            fill=color,
-            width=round(width * self._height),
-        )
+        self._pen.line(places, fill=color, width=round(width * self._height))
         radius = width * self._height / 2 - 1
         for place in places:
             outline = (

@@ -19,8 +19,7 @@ class Point(NamedTuple):
     def towards(self, other: "Point", share: float) -> "Point":
         """The point at this share of the way to another one."""
         return Point(
-            self.x + (other.x - self.x) * share,
-            self.y + (other.y - self.y) * share,
+            self.x + (other.x - self.x) * share, self.y + (other.y - self.y) * share
         )
 
 
@@ -54,11 +53,7 @@ class Box(NamedTuple):
         return self.place(width, height)
 
     def place(
-        self,
-        width: float,
-        height: float,
-        across: float = 0.5,
-        down: float = 0.5,
+        self, width: float, height: float, across: float = 0.5, down: float = 0.5
     ) -> "Box":
         """A box of this size, for which the remaining space is divided.
 
@@ -142,11 +137,7 @@ class Arrangement(Struct, frozen=True):
     """The place of what is lower than the room, from 0 (top) to 1 (on its floor)."""
 
 
-def arrange(
-    aspects: Sequence[float],
-    room: Box,
-    arrangement: Arrangement,
-) -> list[Row]:
+def arrange(aspects: Sequence[float], room: Box, arrangement: Arrangement) -> list[Row]:
     """Rows for pictures of these aspects, in order, from the top.
 
     All pictures have the same area. What is left of the width parts those of a row.
@@ -176,11 +167,7 @@ def _in_rows(shapes: Shapes, row_count: int) -> list[Shapes]:
     return rows
 
 
-def _scale_of(
-    rows: Sequence[Shapes],
-    room: Box,
-    gap: float,
-) -> float:
+def _scale_of(rows: Sequence[Shapes], room: Box, gap: float) -> float:
     """By how much the shapes can be enlarged; they are never smaller than a pixel."""
     height = sum(_height_of(row) for row in rows)
     scales = [(room.height - gap * (len(rows) - 1)) / height]
@@ -199,10 +186,7 @@ def _width_of(row: Shapes) -> float:
 
 
 def _placed(
-    rows: Sequence[Shapes],
-    scale: float,
-    room: Box,
-    arrangement: Arrangement,
+    rows: Sequence[Shapes], scale: float, room: Box, arrangement: Arrangement
 ) -> list[Row]:
     heights = [_height_of(row) * scale for row in rows]
     total = sum(heights) + arrangement.gap * (len(rows) - 1)
@@ -216,11 +200,7 @@ def _placed(
 
 
 def _boxes_on(
-    floor: float,
-    row: Shapes,
-    scale: float,
-    room: Box,
-    arrangement: Arrangement,
+    floor: float, row: Shapes, scale: float, room: Box, arrangement: Arrangement
 ) -> list[Box]:
     width = _width_of(row) * scale
     free = max(0.0, room.width - width)
@@ -232,10 +212,7 @@ def _boxes_on(
     for shape in row:
         height = shape.height * scale
         box = Box(
-            left=left,
-            top=floor - height,
-            width=shape.width * scale,
-            height=height,
+            left=left, top=floor - height, width=shape.width * scale, height=height
         )
         boxes.append(box)
         left = box.right + gap

@@ -42,60 +42,15 @@ _GENDERS = ("female", "neutral", "male")
 _EYES: Color = (44, 36, 36)
 _LIPS: Color = (140, 40, 40)
 
-_LONG_HAIR = Box(
-    left=0.19,
-    top=0.04,
-    width=0.62,
-    height=0.9,
-)
-_HALF_LONG_HAIR = Box(
-    left=0.19,
-    top=0.04,
-    width=0.62,
-    height=0.66,
-)
-_NECK = Box(
-    left=0.41,
-    top=0.6,
-    width=0.18,
-    height=0.45,
-)
-_FACE = Box(
-    left=0.28,
-    top=0.13,
-    width=0.44,
-    height=0.63,
-)
-_CROWN = Box(
-    left=0.245,
-    top=0.035,
-    width=0.51,
-    height=0.635,
-)
-_FOREHEAD = Box(
-    left=0.3,
-    top=0.2,
-    width=0.6,
-    height=0.56,
-)
-_LEFT_EYE = Box(
-    left=0.388,
-    top=0.42,
-    width=0.044,
-    height=0.044,
-)
-_RIGHT_EYE = Box(
-    left=0.568,
-    top=0.42,
-    width=0.044,
-    height=0.044,
-)
-_MOUTH = Box(
-    left=0.41,
-    top=0.47,
-    width=0.18,
-    height=0.15,
-)
+_LONG_HAIR = Box(left=0.19, top=0.04, width=0.62, height=0.9)
+_HALF_LONG_HAIR = Box(left=0.19, top=0.04, width=0.62, height=0.66)
+_NECK = Box(left=0.41, top=0.6, width=0.18, height=0.45)
+_FACE = Box(left=0.28, top=0.13, width=0.44, height=0.63)
+_CROWN = Box(left=0.245, top=0.035, width=0.51, height=0.635)
+_FOREHEAD = Box(left=0.3, top=0.2, width=0.6, height=0.56)
+_LEFT_EYE = Box(left=0.388, top=0.42, width=0.044, height=0.044)
+_RIGHT_EYE = Box(left=0.568, top=0.42, width=0.044, height=0.044)
+_MOUTH = Box(left=0.41, top=0.47, width=0.18, height=0.15)
 """Places in the square of a head."""
 
 NEUTRAL_SKIN: Color = (190, 178, 168)
@@ -124,9 +79,7 @@ class Person(Struct, frozen=True):
 
 
 def person_of(
-    number: int,
-    gender: str | None = None,
-    skin: Color | None = None,
+    number: int, gender: str | None = None, skin: Color | None = None
 ) -> Person:
     """Somebody; `number` chooses what is None, and the other colours."""
     return Person(
@@ -140,11 +93,7 @@ def person_of(
 # Drawn --------------------------------------------------------------------------------
 
 
-def draw_head(
-    person: Person,
-    edge: int,
-    turn: float = 0.0,
-) -> Image.Image:
+def draw_head(person: Person, edge: int, turn: float = 0.0) -> Image.Image:
     """A head with its neck, in RGBA, in a square; its face looks to the left below 0,
     to the right above.
     """
@@ -154,12 +103,7 @@ def draw_head(
 class _HeadDrawing:
     """A head in the making; places are shares of its edge."""
 
-    def __init__(
-        self,
-        person: Person,
-        edge: int,
-        turn: float,
-    ) -> None:
+    def __init__(self, person: Person, edge: int, turn: float) -> None:
         self._person = person
         self._edge = edge
         self._aside = 0.09 * turn
@@ -190,26 +134,11 @@ class _HeadDrawing:
         """Draw the hair above; long hair shows a part of the forehead."""
         place = self._corners(_CROWN)
         if self._person.gender == "male":
-            self._pen.chord(
-                place,
-                196,
-                344,
-                fill=self._person.hair,
-            )
+            self._pen.chord(place, 196, 344, fill=self._person.hair)
             return
-        self._pen.chord(
-            place,
-            182,
-            358,
-            fill=self._person.hair,
-        )
+        self._pen.chord(place, 182, 358, fill=self._person.hair)
         forehead = self._corners(_FOREHEAD)
-        self._pen.chord(
-            forehead,
-            180,
-            270,
-            fill=self._person.skin,
-        )
+        self._pen.chord(forehead, 180, 270, fill=self._person.skin)
 
     def _draw_features(self) -> None:
         for eye in (_LEFT_EYE, _RIGHT_EYE):
@@ -218,23 +147,12 @@ class _HeadDrawing:
         mouth = self._corners(self._turned(_MOUTH))
         lips = mix(self._person.skin, _LIPS, 0.55)
         thickness = max(1, self._edge // 48)
-        self._pen.arc(
-            mouth,
-            25,
-            155,
-            fill=lips,
-            width=thickness,
-        )
+        self._pen.arc(mouth, 25, 155, fill=lips, width=thickness)
 
     def _turned(self, place: Box) -> Box:
         return place._replace(left=place.left + self._aside)
 
-    def _draw_rounded(
-        self,
-        place: Box,
-        radius: float,
-        color: Color,
-    ) -> None:
+    def _draw_rounded(self, place: Box, radius: float, color: Color) -> None:
         corners = self._corners(place)
         self._pen.rounded_rectangle(corners, self._edge * radius, fill=color)
 
@@ -243,11 +161,7 @@ class _HeadDrawing:
         return scaled.left, scaled.top, scaled.right, scaled.bottom
 
 
-def paint_portrait(
-    canvas: Canvas,
-    person: Person,
-    room: Box,
-) -> None:
+def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
     """Paint head and shoulders into the largest square of a room; the shoulders end
     below it.
     """
@@ -305,11 +219,7 @@ def _skin_mask(small: Image.Image) -> Image.Image:
     return Image.frombytes("L", small.size, bytes(levels))
 
 
-def _is_skin(
-    red: int,
-    green: int,
-    blue: int,
-) -> bool:
+def _is_skin(red: int, green: int, blue: int) -> bool:
     """Whether a colour is one that skin has: reddish to yellowish, neither grey nor
     gaudy.
     """

@@ -61,17 +61,12 @@ def _start() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", helper_program.__file__, *sys.path]
     pipe = subprocess.PIPE
     return subprocess.Popen(  # noqa: S603 (this Python)
-        command,
-        stdin=pipe,
-        stdout=pipe,
-        stderr=subprocess.DEVNULL,
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
     )
 
 
 def _ask(
-    helper: subprocess.Popen[bytes],
-    head: Head,
-    parts: Sequence[bytes],
+    helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]
 ) -> Message:
     """Give a helper a job and wait for its answer.
 

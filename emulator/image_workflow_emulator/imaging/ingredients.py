@@ -30,11 +30,7 @@ def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
     hue = chance(recipe.name, *recipe.inputs)
     card = Card(size, backdrop(hue))
     card.canvas.paint_all([main], card.room)
-    return card.finished(
-        recipe.name,
-        facts=_words_of(recipe.kind),
-        swatches=sources,
-    )
+    return card.finished(recipe.name, facts=_words_of(recipe.kind), swatches=sources)
 
 
 def premade_ingredient(recipe: PremadeRecipe, _inputs: Sequence[bytes]) -> Image.Image:
@@ -82,11 +78,7 @@ def _pose_card(recipe: PremadeRecipe) -> Card:
 
 
 def _model_card(recipe: PremadeRecipe) -> Card:
-    ground = color_of_hue(
-        hue=chance("model", recipe.name),
-        saturation=0.12,
-        value=0.95,
-    )
+    ground = color_of_hue(hue=chance("model", recipe.name), saturation=0.12, value=0.95)
     size = (recipe.width, recipe.height)
     card = Card(size, ground)
     gender = None

@@ -27,26 +27,10 @@ class Look(Struct, frozen=True):
 
 
 _LOOKS = {
-    "daylight": Look(
-        tint=(252, 254, 255),
-        gamma=0.82,
-        contrast=0.92,
-    ),
-    "flash": Look(
-        tint=(246, 250, 255),
-        gamma=0.95,
-        contrast=1.45,
-    ),
-    "golden": Look(
-        tint=(255, 206, 132),
-        gamma=0.9,
-        contrast=1.05,
-    ),
-    "low key": Look(
-        tint=(150, 138, 132),
-        gamma=1.5,
-        contrast=1.1,
-    ),
+    "daylight": Look(tint=(252, 254, 255), gamma=0.82, contrast=0.92),
+    "flash": Look(tint=(246, 250, 255), gamma=0.95, contrast=1.45),
+    "golden": Look(tint=(255, 206, 132), gamma=0.9, contrast=1.05),
+    "low key": Look(tint=(150, 138, 132), gamma=1.5, contrast=1.1),
 }
 
 
@@ -64,11 +48,7 @@ def look_of(preview: Image.Image) -> Look:
     peak = max(1, *mean)
     red, green, blue = (level * 255 // peak for level in mean)
     color = (red, green, blue)
-    return Look(
-        tint=mix(WHITE, color, 0.6),
-        gamma=1.7 - peak / 255,
-        contrast=1.1,
-    )
+    return Look(tint=mix(WHITE, color, 0.6), gamma=1.7 - peak / 255, contrast=1.1)
 
 
 def filtered(image: Image.Image, look: Look) -> Image.Image:

@@ -29,11 +29,7 @@ def max_seconds(head: Head) -> float:
     return MAX_DRAWING_SECONDS
 
 
-def send_message(
-    stream: IO[bytes],
-    head: Head,
-    parts: Sequence[bytes],
-) -> None:
+def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
     """Write a message. Raises OSError if the reader is gone."""
     line = json.dumps([head, list(map(len, parts))]).encode()
     stream.writelines((line, b"\n", *parts))

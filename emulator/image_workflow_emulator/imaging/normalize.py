@@ -76,9 +76,7 @@ class NormalizedImage(Struct, frozen=True):
 
 
 def normalize(
-    data: bytes,
-    content_type: str,
-    stored_as: PictureFormat | None = None,
+    data: bytes, content_type: str, stored_as: PictureFormat | None = None
 ) -> NormalizedImage:
     """Return the normalized picture of an upload declared as `content_type` (D17, D18).
 
@@ -99,11 +97,7 @@ def normalize(
             f"the file is damaged or cut off ({_reason(error)})."
         ) from error
     return NormalizedImage(
-        format=target,
-        width=image.width,
-        height=image.height,
-        data=file,
-        scene=scene,
+        format=target, width=image.width, height=image.height, data=file, scene=scene
     )
 
 
@@ -249,22 +243,9 @@ def _converted(image: Image.Image, profile: ImageCms.ImageCmsProfile) -> Image.I
     if profile.profile.xcolor_space.strip() == "GRAY":
         return _converted_grey(image, profile)
     if image.mode in ("RGB", "RGBA"):
-        ImageCms.profileToProfile(
-            image,
-            profile,
-            srgb,
-            inPlace=True,
-        )
+        ImageCms.profileToProfile(image, profile, srgb, inPlace=True)
         return image
-    return (
-        ImageCms.profileToProfile(
-            image,
-            profile,
-            srgb,
-            outputMode="RGB",
-        )
-        or image
-    )
+    return ImageCms.profileToProfile(image, profile, srgb, outputMode="RGB") or image
 
 
 def _converted_grey(
@@ -276,10 +257,7 @@ def _converted_grey(
         if ImageChops.difference(grey, image.getchannel(number)).getbbox():
             return image
     result = ImageCms.profileToProfile(
-        grey,
-        profile,
-        ImageCms.createProfile("sRGB"),
-        outputMode="RGB",
+        grey, profile, ImageCms.createProfile("sRGB"), outputMode="RGB"
     )
     if result is None:
         return image

@@ -38,25 +38,15 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
     color = named_color((name.replace(" ", ""), *reversed(name.split())))
     if color is not None:
         return color
-    return color_of_hue(
-        hue=chance(name),
-        saturation=0.6,
-        value=0.7,
-    )
+    return color_of_hue(hue=chance(name), saturation=0.6, value=0.7)
 
 
 def _plaque(
-    recipe: PhotographRecipe,
-    pictures: ShotInputs,
-    color: Color | None,
+    recipe: PhotographRecipe, pictures: ShotInputs, color: Color | None
 ) -> Plaque:
     return Plaque(
         sign=f"{recipe.slot}/{recipe.slot_count}",
-        accent=color_of_hue(
-            hue=recipe.slot * 0.38,
-            saturation=0.5,
-            value=1.0,
-        ),
+        accent=color_of_hue(hue=recipe.slot * 0.38, saturation=0.5, value=1.0),
         title=", ".join(recipe.product_names)
         or _counted(recipe.subject_count, "photo"),
         facts=" · ".join(filter(None, _facts(recipe))),
@@ -65,11 +55,7 @@ def _plaque(
     )
 
 
-def _counted(
-    number: int,
-    noun: str,
-    plural: str = "",
-) -> str:
+def _counted(number: int, noun: str, plural: str = "") -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number} {plural or noun + 's'}"
@@ -86,9 +72,7 @@ def _facts(recipe: PhotographRecipe) -> Iterator[str | None]:
 
 
 def _chips(
-    recipe: PhotographRecipe,
-    pictures: ShotInputs,
-    color: Color | None,
+    recipe: PhotographRecipe, pictures: ShotInputs, color: Color | None
 ) -> Iterator[Chip]:
     for name, head in zip(recipe.model_names, pictures.heads, strict=False):
         yield Chip(name, head)

@@ -31,30 +31,12 @@ _BRICK_HEIGHT = 26
 _BRICK_ROWS = 12
 _SHIRT_EDGE = 1024
 _HALF_SHIRT = (
-    Point(
-        x=120,
-        y=120,
-    ),
-    Point(
-        x=210,
-        y=140,
-    ),
-    Point(
-        x=360,
-        y=330,
-    ),
-    Point(
-        x=280,
-        y=410,
-    ),
-    Point(
-        x=200,
-        y=330,
-    ),
-    Point(
-        x=200,
-        y=900,
-    ),
+    Point(x=120, y=120),
+    Point(x=210, y=140),
+    Point(x=360, y=330),
+    Point(x=280, y=410),
+    Point(x=200, y=330),
+    Point(x=200, y=900),
 )
 """The outline of half a shirt: across from its middle line, and down."""
 _NECKLINE = (440, 84, 584, 156)
@@ -69,11 +51,7 @@ def draw_place(name: str) -> Image.Image:
 
 
 def _draw_paper() -> Image.Image:
-    stops = (
-        (0.0, _PAPER_SHADE),
-        (0.55, _PAPER_LIGHT),
-        (1.0, _PAPER_FRONT),
-    )
+    stops = ((0.0, _PAPER_SHADE), (0.55, _PAPER_LIGHT), (1.0, _PAPER_FRONT))
     return gradient_column(stops)
 
 
@@ -110,12 +88,7 @@ def _draw_street(_name: str) -> Image.Image:
             bottom = top + _BRICK_HEIGHT - 3
             outline = (left + 2, top + 2, right, bottom)
             draw.rectangle(
-                outline,
-                fill=color_of_hue(
-                    hue=0.03,
-                    saturation=0.6,
-                    value=value,
-                ),
+                outline, fill=color_of_hue(hue=0.03, saturation=0.6, value=value)
             )
     kerb = _BRICK_ROWS * _BRICK_HEIGHT
     right = bottom = _STREET_EDGE
@@ -127,16 +100,8 @@ def _draw_street(_name: str) -> Image.Image:
 def draw_shirt(name: str, number: int = 0) -> Image.Image:
     """A product before a plain ground, for where nobody has uploaded one."""
     hue = chance(name) + number * 0.31
-    cloth = color_of_hue(
-        hue=hue,
-        saturation=0.7,
-        value=0.66,
-    )
-    stripes = color_of_hue(
-        hue=hue,
-        saturation=0.7,
-        value=0.54,
-    )
+    cloth = color_of_hue(hue=hue, saturation=0.7, value=0.66)
+    stripes = color_of_hue(hue=hue, saturation=0.7, value=0.54)
     image = Image.new("RGB", (_SHIRT_EDGE, _SHIRT_EDGE), _PAPER)
     draw = ImageDraw.Draw(image)
     middle = _SHIRT_EDGE // 2
@@ -145,11 +110,7 @@ def draw_shirt(name: str, number: int = 0) -> Image.Image:
     right_side.reverse()
     draw.polygon(left_side + right_side, fill=cloth)
     for x in range(380, 680, 44):
-        draw.line(
-            (x, 240, x, 896),
-            fill=stripes,
-            width=8,
-        )
+        draw.line((x, 240, x, 896), fill=stripes, width=8)
     draw.ellipse(_NECKLINE, fill=_PAPER)
     return image
 

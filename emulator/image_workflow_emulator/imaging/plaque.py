@@ -65,11 +65,7 @@ class Layout(Struct, frozen=True):
     """Without the plaque, if that takes all that it may."""
 
 
-def layout_of(
-    size: Size,
-    beside_share: float,
-    below_share: float,
-) -> Layout:
+def layout_of(size: Size, beside_share: float, below_share: float) -> Layout:
     """The layout of a picture; a plaque takes at most these shares of its width or
     height.
     """
@@ -77,12 +73,7 @@ def layout_of(
     width = max(1, round(size[0] * scale))
     height = max(1, round(size[1] * scale))
     margin = min(width, height) * _MARGIN_SHARE
-    frame = Box(
-        left=0,
-        top=0,
-        width=width,
-        height=height,
-    ).inset(margin)
+    frame = Box(left=0, top=0, width=width, height=height).inset(margin)
     is_beside = width > height * _WIDE
     if min(size) < SMALLEST_WITH_WORDS:
         return Layout(
@@ -108,9 +99,7 @@ def layout_of(
 
 
 def with_plaque(
-    recipe: Recipe,
-    plaque: Plaque,
-    draw: Callable[[Size, Box], Image.Image],
+    recipe: Recipe, plaque: Plaque, draw: Callable[[Size, Box], Image.Image]
 ) -> Image.Image:
     """A picture with its plaque; it has none if it is too small.
 
@@ -118,11 +107,7 @@ def with_plaque(
     the plaque leaves free.
     """
     size = (recipe.width, recipe.height)
-    layout = layout_of(
-        size,
-        beside_share=0.28,
-        below_share=0.4,
-    )
+    layout = layout_of(size, beside_share=0.28, below_share=0.4)
     if min(size) < SMALLEST_WITH_WORDS:
         return stretched(draw(layout.size, layout.scene), size)
     letters = max(layout.size) * _LETTERS
@@ -132,59 +117,32 @@ def with_plaque(
     if not layout.is_beside:
         scene = scene.above(place.top - layout.margin)
     canvas = draw(layout.size, scene)
-    paste_panel(
-        canvas,
-        panel=image,
-        place=place,
-        radius=letters * 0.5,
-    )
+    paste_panel(canvas, panel=image, place=place, radius=letters * 0.5)
     return stretched(canvas, size)
 
 
 def paste_panel(
-    canvas: Image.Image,
-    panel: Image.Image,
-    place: Box,
-    radius: float,
+    canvas: Image.Image, panel: Image.Image, place: Box, radius: float
 ) -> None:
     """Paste a panel with round corners."""
     mask = rounded_mask(panel.width, panel.height, radius)
     canvas.paste(panel, (round(place.left), round(place.top)), mask)
 
 
-def _draw_plaque(
-    plaque: Plaque,
-    layout: Layout,
-    letters: float,
-) -> Image.Image:
+def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Image.Image:
     """As high as it needs to be, with letters of this size or as small as it takes."""
     width = round(layout.plaque.width)
     most_height = round(layout.plaque.height)
     for shrinking in _SHRINKING:
         size = max(_SMALLEST_LETTERS, round(letters * shrinking))
-        rows = _Rows(
-            plaque,
-            width,
-            size,
-            is_beside=layout.is_beside,
-        )
-        image = stack(
-            list(rows.all()),
-            width=width,
-            edge=rows.edge,
-            gap=rows.gap,
-        )
+        rows = _Rows(plaque, width, size, is_beside=layout.is_beside)
+        image = stack(list(rows.all()), width=width, edge=rows.edge, gap=rows.gap)
         if image.height <= most_height:
             return image
     return image.crop((0, 0, width, most_height))
 
 
-def stack(
-    rows: Sequence[Cells],
-    width: int,
-    edge: int,
-    gap: int,
-) -> Image.Image:
+def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Image.Image:
     """A panel with rows of cells; `edge` is between rows, `gap` between cells."""
     heights = [max(cell.height for cell in row) for row in rows]
     total = sum(heights) + edge * (len(rows) + 1)
@@ -202,14 +160,7 @@ def stack(
 class _Rows:
     """The rows of a plaque with letters of one size."""
 
-    def __init__(
-        self,
-        plaque: Plaque,
-        width: int,
-        size: int,
-        *,
-        is_beside: bool,
-    ):
+    def __init__(self, plaque: Plaque, width: int, size: int, *, is_beside: bool):
         self.edge = round(size * 0.45)
         self.gap = round(size * 0.4)
         self._plaque = plaque
@@ -300,9 +251,4 @@ class _Rows:
         height = self._chip_height
         free = self._width - 2 * height
         name = shorten(plain_text(choice.name), self._small, free)
-        return chip(
-            name,
-            face=self._small,
-            height=height,
-            swatch=choice.swatch,
-        )
+        return chip(name, face=self._small, height=height, swatch=choice.swatch)

@@ -61,10 +61,7 @@ def examine_scene(image: Image.Image) -> Scene:
 
 
 def _reduced(image: Image.Image) -> Image.Image:
-    size = (
-        min(image.width, SCENE_EDGE),
-        min(image.height, SCENE_EDGE),
-    )
+    size = (min(image.width, SCENE_EDGE), min(image.height, SCENE_EDGE))
     sampled = image.resize(size, Image.Resampling.NEAREST)
     colored = opaque(sampled, _HIDDEN).convert("RGB")
     return colored.resize((_EDGE, _EDGE), Image.Resampling.BOX)
@@ -107,11 +104,7 @@ def _own_colors(colors: Image.Image) -> set[int]:
     return own_colors
 
 
-def _contrast(
-    small: Image.Image,
-    patch: Image.Image,
-    border: Image.Image,
-) -> float:
+def _contrast(small: Image.Image, patch: Image.Image, border: Image.Image) -> float:
     """The largest difference of a channel between the mean of the patch and that of the
     border.
     """

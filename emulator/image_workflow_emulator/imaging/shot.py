@@ -75,21 +75,13 @@ class Shot:
         view = self._view
         products = [self._turned(subject) for subject in self._pictures.subjects]
         if not view.is_detail:
-            canvas.paint_all(
-                products,
-                stage,
-                share=view.share,
-                across=view.across,
-            )
+            canvas.paint_all(products, stage, share=view.share, across=view.across)
             return
         across = view.across
         if len(products) > 1:
             across = 0.0  # a detail of the first, not of the gap
         room = stage.place(
-            stage.width * view.share,
-            stage.height * view.share,
-            across=across,
-            down=1.0,
+            stage.width * view.share, stage.height * view.share, across=across, down=1.0
         )
         canvas.paint_all(products, room)
 

@@ -24,12 +24,7 @@ def upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
         return image
     height = round(max(image.size) * _MARK_SHARE)
     text = f"{max(source.size)} → {max(image.size)}"
-    mark = sign(
-        text,
-        face=Face(round(height * 0.7)),
-        height=height,
-        color=INK,
-    )
+    mark = sign(text, face=Face(round(height * 0.7)), height=height, color=INK)
     margin = height // 2  # at the top: a picture of ours has its plaque at the bottom
     left = image.width - mark.width - margin
     image.paste(mark, (left, margin))

@@ -37,12 +37,7 @@ _DISTANCES = {
 _PHOTOSHOOT = (
     View(1.02, 0.74),
     View(0.5, 1.0),
-    View(
-        bottom=0.6,
-        share=0.84,
-        across=0.3,
-        turn=1.0,
-    ),
+    View(bottom=0.6, share=0.84, across=0.3, turn=1.0),
     View(0.5, 1.7),
 )
 """By slot: full, close, three-quarter, detail."""

@@ -52,24 +52,13 @@ class Face:
         return _length_of(text) * self.size / _MEASURED_SIZE
 
     def draw(
-        self,
-        image: Image.Image,
-        x: float,
-        middle: float,
-        text: str,
-        color: Color,
+        self, image: Image.Image, x: float, middle: float, text: str, color: Color
     ) -> None:
         """Write one line from the left, its letters around the middle."""
         draw = ImageDraw.Draw(image)
         y = middle + self.size * _BASE_LINE
         for run in _runs(text, self.size):
-            draw.text(
-                (x, y),
-                run.text,
-                fill=color,
-                font=run.font,
-                anchor="ls",
-            )
+            draw.text((x, y), run.text, fill=color, font=run.font, anchor="ls")
             x += run.font.getlength(run.text)
 
 
@@ -176,11 +165,7 @@ def _script_without_font(character: str) -> str:
 # Lines --------------------------------------------------------------------------------
 
 
-def shorten(
-    text: str,
-    face: Face,
-    width: float,
-) -> str:
+def shorten(text: str, face: Face, width: float) -> str:
     """As much of one line as fits `width` pixels, with an ellipsis if something is left
     out.
     """
@@ -190,23 +175,14 @@ def shorten(
     return text[:count].rstrip() + _ELLIPSIS
 
 
-def _fitting_length(
-    text: str,
-    face: Face,
-    width: float,
-) -> int:
+def _fitting_length(text: str, face: Face, width: float) -> int:
     """How many characters fit."""
     counts = range(len(text) + 1)
     lengths_above = bisect_right(counts, width, key=lambda n: face.length(text[:n]))
     return max(0, lengths_above - 1)
 
 
-def wrap(
-    text: str,
-    face: Face,
-    width: float,
-    most_lines: int,
-) -> list[str]:
+def wrap(text: str, face: Face, width: float, most_lines: int) -> list[str]:
     """The text in lines of at most `width` pixels; the last one takes what is left,
     shortened.
     """
@@ -229,11 +205,7 @@ def wrap(
     return lines
 
 
-def _words_in(
-    text: str,
-    face: Face,
-    width: float,
-) -> Iterator[str]:
+def _words_in(text: str, face: Face, width: float) -> Iterator[str]:
     """The words of a text; one that is wider than a line is in parts."""
     for word in plain_text(text).split():
         rest = word
