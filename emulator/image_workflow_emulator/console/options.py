@@ -4,17 +4,21 @@ findings to leave out.
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import click
 
 from image_workflow_emulator.console.values import OutputFile
 
-if TYPE_CHECKING:
-    pass
-
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
+
+
+command_words: Final = click.argument(
+    "words", metavar="COMMAND [ARGUMENT ...]", nargs=-1, type=click.UNPROCESSED
+)
+"""Adds the command that is run, as `words`."""
+NO_COMMAND: Final = "expected -- and a command after the options"
 
 
 def form(*words: str, of: str = "output") -> Decorator:

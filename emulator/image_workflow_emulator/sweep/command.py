@@ -6,7 +6,12 @@ from typing import Final, Literal
 
 import click
 
-from image_workflow_emulator.console.options import ignoring, reporting
+from image_workflow_emulator.console.options import (
+    NO_COMMAND,
+    command_words,
+    ignoring,
+    reporting,
+)
 from image_workflow_emulator.console.report_output import ReportOutput
 from image_workflow_emulator.console.settings_options import (
     GivenSettings,
@@ -151,9 +156,7 @@ class _Sweep(click.Command):
 )
 @reporting
 @settings_options(port="0", access_log="off", clock="auto")
-@click.argument(
-    "words", metavar="COMMAND [ARGUMENT ...]", nargs=-1, type=click.UNPROCESSED
-)
+@command_words
 @click.pass_obj
 def command(
     environment: Mapping[str, str],
@@ -175,7 +178,7 @@ def command(
 ) -> int:
     """Repeat a command with faults."""
     if not words and not merge:
-        raise click.UsageError("expected -- and a command after the options")
+        raise click.UsageError(NO_COMMAND)
     from image_workflow_emulator.sweep.sweeping import SweepOptions, sweep
 
     options = SweepOptions(

@@ -9,7 +9,12 @@ from typing import Final, Literal
 import click
 
 from image_workflow_emulator.cli.groups import importing
-from image_workflow_emulator.console.options import ignoring, reporting
+from image_workflow_emulator.console.options import (
+    NO_COMMAND,
+    command_words,
+    ignoring,
+    reporting,
+)
 from image_workflow_emulator.console.report_output import ReportOutput, print_text
 from image_workflow_emulator.console.settings_options import (
     GivenSettings,
@@ -70,9 +75,7 @@ MAX_PRINTED_BYTES: Final = 4 * 2**10
 )
 @reporting
 @settings_options(port="0", access_log="off", journal_requests="100000")
-@click.argument(
-    "words", metavar="COMMAND [ARGUMENT ...]", nargs=-1, type=click.UNPROCESSED
-)
+@command_words
 @click.pass_obj
 def command(
     environment: Mapping[str, str],
@@ -89,7 +92,7 @@ def command(
 ) -> int:
     """Run a command with its own emulator."""
     if not words:
-        raise click.UsageError("expected -- and a command after the options")
+        raise click.UsageError(NO_COMMAND)
     with importing():
         from image_workflow_emulator.cli.background_writer import written_in_background
         from image_workflow_emulator.cli.execution import Execution, execute
