@@ -4,7 +4,7 @@ Owns the filters. What happened is recorded by the service; `describing` words a
 request, and `explaining` says why it ended so.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Final, TypeAlias
@@ -132,44 +132,48 @@ def _count_between(journal: Journal, since: int, before: int) -> int:
 
 def _filters(call: ControlCall) -> Iterator[Filter]:
     """Iterate over the filters that the query has. Raises Problem."""
-    team = call.query["team"]
+    query = call.query
+    team = query["team"]
     if team is not None:
         team_id = find_account(call.sandbox, team).team.id
         yield lambda record: record.team is not None and record.team.id == team_id
-    operation = call.query["operation"]
-    if operation is not None:
-        operations = call.plane.contract.operations
-        expected = "an operation id of the contract"
-        _check_word("operation", operation, operations, expected)
-        yield lambda record: (record.operation or NONE) == operation
-    code = call.query["code"]
-    if code is not None:
-        _check_word("code", code, CATALOGUE, "a code of the specification")
-        yield lambda record: (record.code or NONE) == code
-    status = call.query["status"]
+    operations = call.plane.contract.operations
+    expected = "an operation id of the contract"
+    _check_word("operation", query["operation"], operations, expected)
+    _check_word("code", query["code"], CATALOGUE, "a code of the specification")
+    for name, fact_of in _FACTS.items():
+        if query[name] is not None:
+            yield _has_fact(fact_of, query[name])
+    status = query["status"]
     if status is not None:
         pattern = status.replace("x", "?")
         yield lambda record: fnmatchcase(str(record.status or NONE), pattern)
-    rule = call.query["rule"]
-    if rule is not None:
-        yield lambda record: _rule_of(record) == rule
-    idempotency_key = call.query["idempotency_key"]
+    idempotency_key = query["idempotency_key"]
     if idempotency_key is not None:
         yield lambda record: record.idempotency_key == idempotency_key
 
 
-def _rule_of(record: RequestRecord) -> str:
-    """Return the name of the rule that acted on a request or on its work."""
+def _has_fact(fact_of: Callable[[RequestRecord], str | None], wanted: str) -> Filter:
+    return lambda record: (fact_of(record) or NONE) == wanted
+
+
+def _rule_of(record: RequestRecord) -> str | None:
     rule = acting_rule(record)
-    if rule is None:
-        return NONE
-    return rule.name
+    return None if rule is None else rule.name
+
+
+_FACTS: Final[Mapping[str, Callable[[RequestRecord], str | None]]] = {
+    "operation": lambda record: record.operation,
+    "code": lambda record: record.code,
+    "rule": _rule_of,
+}
+"""What a query asks for by name, or by `none`."""
 
 
 def _check_word(
-    parameter: str, word: str, words: Collection[str], expected: str
+    parameter: str, word: str | None, words: Collection[str], expected: str
 ) -> None:
     """Raise Problem invalid_request for a word that no request could have."""
-    if word != NONE and word not in words:
+    if word not in (None, NONE) and word not in words:
         expected = f"{expected}, or {NONE}"
         raise invalid_value(parameter, word, expected, nearest(word, words))
