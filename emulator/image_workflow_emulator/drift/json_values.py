@@ -3,21 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 from image_workflow_emulator.http.json_bodies import is_nested_too_deeply
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.service.records.record import json_or_none
 
 
 def json_of(body: bytes | None) -> Any:
     """Return the JSON of a body; None if it is none, or nested too deeply."""
-    content = body or b"null"
-    if is_nested_too_deeply(content.decode(errors="replace")):
+    if body and is_nested_too_deeply(body.decode(errors="replace")):
         return None
-    try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return None
+    return json_or_none(body)
 
 
 def instant_of(text: object) -> int | None:
