@@ -26,7 +26,7 @@ from tests.support.commands import command_names
 from tests.support.contract_check import read_contract
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.every_operation import CONTRACT
-from tests.support.served import ROOT, run_program, serving
+from tests.support.served import ROOT, run_bash, serving
 
 MANUAL = DOCUMENTATION[1:]
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
@@ -309,13 +309,9 @@ def test_the_commands_of_the_skill_run(tmp_path: Path) -> None:
     path = path_with_program(tmp_path)
     with serving("--clock", "auto") as server:
         server.converse(request_bytes("GET /v1/team", ends=True))
-        outcome = run_program(
-            "bash",
-            "-eu",
-            "-o",
-            "pipefail",
-            folder=tmp_path,
-            given=script,
+        outcome = run_bash(
+            script,
+            tmp_path,
             PATH=path,
             EMULATOR_URL=server.url,
         )

@@ -21,7 +21,7 @@ from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.cli.program import PROGRAM
 from tests.packaging.pages import DOCUMENTATION, fences, pattern_of, write_program
 from tests.support.pictures import decode
-from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
+from tests.support.served import ROOT, Outcome, Server, run_bash, run_pytest, serving
 from tests.support.served_client import ServedClient
 
 BY_VERIFY = (
@@ -146,13 +146,9 @@ def check_page(page: str, server: Server, folder: Path, before: str = "") -> Out
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
     variables = {"PATH": path, "EMULATOR_URL": server.url, "TMPDIR": str(folder)}
     script = script.replace("{url}", server.url)
-    outcome = run_program(
-        "bash",
-        "-eu",
-        "-o",
-        "pipefail",
-        folder=folder,
-        given=script,
+    outcome = run_bash(
+        script,
+        folder,
         seconds=180,
         **variables,
     )
@@ -224,13 +220,9 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(
     ]
     assert begun.startswith("make serve ")
     script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
-    outcome = run_program(
-        "bash",
-        "-eu",
-        "-o",
-        "pipefail",
-        folder=tmp_path,
-        given=script,
+    outcome = run_bash(
+        script,
+        tmp_path,
         PATH="/usr/bin:/bin",
         EMULATOR_URL=emulator.url,
     )

@@ -58,6 +58,22 @@ def run_program(
     return Outcome(finished.returncode, finished.stdout, finished.stderr)
 
 
+def run_bash(
+    script: str, folder: Path, seconds: float = PATIENCE_SECONDS, **variables: str
+) -> Outcome:
+    """Run a script with bash, up to its first command that fails."""
+    return run_program(
+        "bash",
+        "-eu",
+        "-o",
+        "pipefail",
+        folder=folder,
+        given=script,
+        seconds=seconds,
+        **variables,
+    )
+
+
 def run_script(script: str, folder: Path = ROOT) -> str:
     outcome = run_program(sys.executable, "-c", script, folder=folder)
     assert outcome.status == 0, outcome.complaint
