@@ -15,7 +15,7 @@
 #   make sbom      list what is installed at run time, as CycloneDX in dist/sbom.cdx.json
 #   make release VERSION=0.3.0  build a release twice, compare, try it outside the clone, and say what is left to do
 #   make changelog VERSION=0.3.0  join the fragments of changes/ into CHANGELOG.md
-#   make lock      renew requirements.lock and the locks beside it (needs uv)
+#   make lock      renew the locks in requirements/ (needs uv)
 #   make clean     remove all that was made
 
 PYTHON ?= python3
@@ -98,7 +98,7 @@ dist: $(VENV)/dev.made
 
 sbom: $(VENV)/verify.made
 	mkdir -p dist
-	$(BIN)/cyclonedx-py requirements requirements.lock --output-file dist/sbom.cdx.json
+	$(BIN)/cyclonedx-py requirements requirements/runtime.lock --output-file dist/sbom.cdx.json
 	$(BIN)/python .ci/sbom.py dist/sbom.cdx.json
 
 release: $(VENV)/dev.made
@@ -110,10 +110,10 @@ changelog:
 	$(PYTHON) changes/join.py $(VERSION) $$(date -u +%F)
 
 lock:
-	uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock
-	uv pip compile $(LOCK_FLAGS) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
-	uv pip compile $(LOCK_FLAGS) --group build -c requirements-dev.lock -o requirements-build.lock
-	uv pip compile $(LOCK_FLAGS) --group verify -c requirements-dev.lock -o requirements-verify.lock
+	uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.lock
+	uv pip compile $(LOCK_FLAGS) --group dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
+	uv pip compile $(LOCK_FLAGS) --group build -c requirements/dev.lock -o requirements/build.lock
+	uv pip compile $(LOCK_FLAGS) --group verify -c requirements/dev.lock -o requirements/verify.lock
 # With extras: where another package asks for one, pip takes the newest release, not the locked one.
 # With hashes, but neither the addresses of a package index nor the paths of a machine.
 LOCK_FLAGS := --quiet --universal --no-strip-extras --generate-hashes --no-annotate --python-version 3.11 --custom-compile-command "make lock"
@@ -127,20 +127,20 @@ $(COMPILED): contract/openapi.yaml contract/control-plane.yaml emulator/image_wo
 	@touch $@
 
 # The environment is made by an outer pip, since a bare Debian has no ensurepip to put one inside. The clone itself is
-# installed in it as it lies there, for the command and the pytest plugin. requirements-dev.lock holds the packages of
+# installed in it as it lies there, for the command and the pytest plugin. requirements/dev.lock holds the packages of
 # the two others in the same versions, so either environment may be made first.
-$(VENV)/runtime.made: requirements.lock requirements-build.lock pyproject.toml | $(VENV)/pyvenv.cfg
-	$(INSTALL) --require-hashes -r requirements.lock -r requirements-build.lock
+$(VENV)/runtime.made: requirements/runtime.lock requirements/build.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(INSTALL) --require-hashes -r requirements/runtime.lock -r requirements/build.lock
 	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/dev.made: requirements-dev.lock pyproject.toml | $(VENV)/pyvenv.cfg
-	$(INSTALL) --require-hashes -r requirements-dev.lock
+$(VENV)/dev.made: requirements/dev.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(INSTALL) --require-hashes -r requirements/dev.lock
 	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/runtime.made
 
-$(VENV)/verify.made: requirements-verify.lock $(VENV)/dev.made
-	$(INSTALL) --require-hashes -r requirements-verify.lock
+$(VENV)/verify.made: requirements/verify.lock $(VENV)/dev.made
+	$(INSTALL) --require-hashes -r requirements/verify.lock
 	@touch $@
 
 $(VENV)/pyvenv.cfg:

@@ -21,7 +21,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path_factory.mktemp("packages"),
     )
     for name in re.findall(
-        r"^([\w-]+)==", (ROOT / "requirements-build.lock").read_text(), re.MULTILINE
+        r"^([\w-]+)==", (ROOT / "requirements/build.lock").read_text(), re.MULTILINE
     ):
         required = distribution(name)
         for top in {file.parts[0] for file in required.files or ()} - {".."}:
