@@ -14,9 +14,9 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /build
 RUN python -m venv /opt/emulator \
  && python -m venv /opt/tools
-COPY requirements/runtime.lock requirements/build.lock ./
-RUN /opt/emulator/bin/pip install --only-binary=:all: --require-hashes -r runtime.lock \
- && /opt/tools/bin/pip install --only-binary=:all: --require-hashes -r build.lock
+COPY requirements/runtime.lock requirements/build.lock requirements/
+RUN /opt/emulator/bin/pip install --only-binary=:all: --require-hashes -r requirements/runtime.lock \
+ && /opt/tools/bin/pip install --only-binary=:all: --require-hashes -r requirements/build.lock
 COPY . .
 RUN /opt/tools/bin/python -m hatchling build -t wheel -d /build/dist \
  && /opt/emulator/bin/pip install --no-deps --no-index /build/dist/*.whl \

@@ -69,13 +69,17 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_older_python_is_told_what_is_needed_as_make_tells_it() -> None:
-    script = "import sys; sys.version_info = (3, 10); from hatch_build import Description as D; D('.', {}).update({})"
-    outcome = run_program(sys.executable, "-c", script)
-    assert (outcome.status, outcome.complaint[:41]) == (
-        1,
-        "The emulator needs Python 3.11 or newer: ",
+    script = (
+        "import sys; sys.version_info = (3, 10); "
+        "from hatch_build import Description; Description('.', {}).update({})"
     )
-    assert outcome.complaint[:41] in (ROOT / "Makefile").read_text()
+    need = "The emulator needs Python 3.11 or newer: "
+
+    outcome = run_program(sys.executable, "-c", script, PYTHONPATH=str(ROOT / ".ci"))
+
+    assert outcome.status == 1
+    assert outcome.complaint.startswith(need)
+    assert need in (ROOT / "Makefile").read_text()
 
 
 def test_it_carries_all_that_it_reads_and_nothing_else(

@@ -1,8 +1,8 @@
 """The hooks of the build.
 
-One compiles the YAML documents and puts everything shipped into `image_workflow_emulator/_shipped/` of the wheel; see
-emulator/image_workflow_emulator/documents/shipped.py for what is found there and how. The other makes the package's
-description of the README.
+One compiles the YAML documents and puts everything shipped into the wheel, below
+`image_workflow_emulator/_shipped/`, where `documents/shipped.py` finds it. The other
+makes the package's description from the README.
 """
 
 import re
@@ -18,12 +18,10 @@ SHIPPED_FOLDERS = ("contract", "scenarios", "docs", "skills")
 
 
 class ShippedDocuments(BuildHookInterface[BuilderConfig]):
-    """Adds what the emulator reads while it runs to the wheel: contract, scenarios, documentation, compiled
-    documents.
-    """
+    """Adds to the wheel what the emulator reads while it runs."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called by hatchling before it collects the files of a wheel."""
+        """Name the files to include; hatchling calls this before it collects them."""
         root = Path(self.root)
         source = str(root / "emulator")
         sys.path.insert(0, source)
@@ -48,10 +46,10 @@ class ShippedDocuments(BuildHookInterface[BuilderConfig]):
 
 
 class Description(MetadataHookInterface):
-    """Describes the package by the README, with nothing that leads into a repository which an index does not have."""
+    """Describes the package by the README, without links into the repository."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Called by hatchling for the fields that are dynamic, before pip looks at the version of Python."""
+        """Set the dynamic fields; pip has not yet compared the version of Python."""
         if sys.version_info < (3, 11):  # noqa: UP036 (pip may run it with an older one)
             sys.exit(
                 "The emulator needs Python 3.11 or newer: python3.11 -m pip install ..."
