@@ -200,8 +200,9 @@ def anchors(document: Path) -> set[str]:
 OTHERS = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "RELEASING.md",
-    "SECURITY.md",
+    ".github/CODE_OF_CONDUCT.md",
+    ".github/RELEASING.md",
+    ".github/SECURITY.md",
     "changes/README.md",
     "emulator/README.md",
     "emulator/where-things-belong.md",

@@ -98,7 +98,7 @@ def test_the_team_is_read(image_workflow):
 END_OF_STEP = "\036"
 PAGES = {
     path.relative_to(ROOT).as_posix(): fences(path)
-    for path in (*DOCUMENTATION, ROOT / "SECURITY.md")
+    for path in (*DOCUMENTATION, ROOT / ".github/SECURITY.md")
 }
 
 

@@ -146,7 +146,7 @@ def test_the_source_distribution_has_all_that_its_own_tests_read(
     )
     assert outcome.status == 0, outcome.output[-2000:]
     own = [
-        "SECURITY.md",
+        ".github/SECURITY.md",
         "Dockerfile",
         "npm/package.json",
         "setup/action.yml",
