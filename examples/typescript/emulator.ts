@@ -1,6 +1,6 @@
 // A sandbox of the emulator for each test file: `const sandbox = await useSandbox({ scenario: "answer-lost" })`.
 // The emulator is the one of EMULATOR_URL, as under `image-workflow-emulator exec -- npx vitest run`.
-// This file is also the source of the npm package (npm/package.json).
+// This file is also the source of the npm package (npm/package.json here).
 
 import { afterAll, onTestFailed } from "vitest";
 

@@ -135,26 +135,25 @@ def test_the_tests_in_another_language_pass(language: str, tmp_path: Path) -> No
 
 @pytest.mark.verify
 def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
-    package, project = tmp_path / "npm", tmp_path / "project"
-    shutil.copytree(
-        ROOT / "npm",
-        package,
-        ignore=shutil.ignore_patterns("node_modules", "dist", "src"),
-    )
-    shutil.copytree(ROOT / "examples/typescript", tmp_path / "examples/typescript")
-    install_packages(package)
-    run(["npm", "pack"], package)
-    (packed,) = package.glob("*.tgz")
+    helper = tmp_path / "typescript"
+    clean = shutil.ignore_patterns("node_modules", "dist", "*.tgz")
+    shutil.copytree(EXAMPLES / "typescript", helper, ignore=clean)
+    install_packages(helper)
+    run(["npm", "pack", "./npm"], helper)
+    (packed,) = helper.glob("*.tgz")
+    project = tmp_path / "project"
     project.mkdir()
-    ((_, shown),) = fences(ROOT / "npm/README.md", "ts")
-    (project / "emulator.test.ts").write_text(shown)
-    own = json.loads((package / "package.json").read_text())["devDependencies"]
-    dependencies = {**own, "image-workflow-emulator": f"file:{packed}"}
+    ((_, shown_test),) = fences(helper / "npm/README.md", "ts")
+    (project / "emulator.test.ts").write_text(shown_test)
+    tools = json.loads((helper / "package.json").read_text())["devDependencies"]
+    dependencies = {**tools, "image-workflow-emulator": f"file:{packed}"}
     (project / "package.json").write_text(
         json.dumps({"type": "module", "devDependencies": dependencies})
     )
-    shutil.copy(ROOT / "examples/typescript/tsconfig.json", project)
+    shutil.copy(helper / "tsconfig.json", project)
+
     run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], project)
+
     run(["npx", "tsc", "--noEmit"], project)
     run(
         [*EMULATOR, "exec", "--", "npx", "vitest", "run"], project, PYTHONPATH=str(ROOT)

@@ -148,7 +148,7 @@ def test_the_source_distribution_has_all_that_its_own_tests_read(
     own = [
         ".github/SECURITY.md",
         "Dockerfile",
-        "npm/package.json",
+        "examples/typescript/npm/package.json",
         "setup/action.yml",
         ".ci/run",
         ".github/workflows/test.yml",
