@@ -7,7 +7,7 @@
 #   make contract  after a change of the contract: renew its examples, and what repeats its words
 #   make verify    the long verification (with node and java there is more of it)
 #   make coverage  the tests, and which branches they leave out
-#   make bench     the measurements
+#   make bench     the measurements, beside a bare ASGI function, Starlette and FastAPI
 #   make claims    prove what the project promises, and write docs/reference/claims.md (an hour; some: OPTIONS="speed")
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
 #   make wheel     build dist/*.whl
@@ -81,7 +81,7 @@ coverage: $(VENV)/dev.made $(COMPILED)
 # All but a few branches, which depend on how far a connection or process came before another acted.
 COVERED_PERCENT := 99
 
-bench: $(VENV)/dev.made $(COMPILED)
+bench: $(VENV)/verify.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)
 
 claims: $(VENV)/verify.made $(COMPILED)

@@ -1,8 +1,9 @@
-"""Counts the instructions that the processor needs for a request, with callgrind (valgrind): `make bench`.
+"""Counts the instructions that the processor needs for a request: `make bench`.
 
-On a busy machine a time says little; this number is the same within 2 % in every run. The emulator and the raw server
-answer the same requests in one process, each with its protocol on a transport that leads nowhere, without garbage
-collector.
+On a busy machine a time says little; this number, which callgrind (valgrind) counts, is
+the same within 2 % in every run. The emulator and the compared servers answer the same
+requests in one process, each with its protocol on a transport that leads nowhere,
+without garbage collector.
 """
 
 import asyncio
@@ -28,88 +29,67 @@ from image_workflow_emulator.cli.log import RequestLog
 from image_workflow_emulator.server.connection import ConnectionState
 from image_workflow_emulator.server.server import server_config
 from image_workflow_emulator.settings import read_settings
-from tests.benchmarks.raw_server import raw_config
+from tests.benchmarks.compared_servers import KINDS, config_of
+from tests.benchmarks.figures import EMULATOR, Figure
 from tests.benchmarks.servers import (
     Template,
+    bare_request,
     prepared_requests,
-    raw_request,
     write_world,
 )
 
-KEPT: Final = {"GET": 2.6, "POST": 3.8, "list": 2.42, "poll": 2.65}
-"""How many times the instructions of the raw server the emulator needed when this was written. Other versions of Python
-change the numbers more than these ratios. Write a new one when it is known why it rose."""
-MAX_RISE: Final = 1.1
+AIMS: Final = {"GET": "2.1", "POST": "3.4", "list": "", "poll": "2.1"}
+"""The kinds of requests, and the aims of their ratio."""
+SERVERS: Final = (EMULATOR, *KINDS)
 WARM_UP: Final = 50
 REQUESTS: Final = 200
 _MARKER: Final = "getloadavg"
-"""A function of the C library that nothing else calls: where it begins, callgrind writes what it has counted so far."""
+"""A function of the C library that nothing else calls: where it begins, callgrind writes
+what it has counted so far."""
 
 
-def rows() -> list[list[str]]:
+def figures() -> list[Figure]:
     """Return a row for the table of measurements for each kind of request."""
     if shutil.which("valgrind") is None:
-        return [
-            [
-                "instructions of a request",
-                "not counted: valgrind is missing",
-                "",
-                "",
-                "",
-            ]
-        ]
-    found = []
-    for kind, (emulator, raw) in count_instructions().items():
-        rise = emulator / raw / KEPT[kind]
-        verdict = (
-            f"{rise - 1:+.0%}"
-            if rise <= MAX_RISE
-            else f"ROSE by {rise - 1:.0%}: find out why, or write it down"
-        )
-        cells = [f"{number / 1000:.0f} thousand" for number in (emulator, raw)]
-        found.append(
-            [f"instructions of {kind}", *cells, f"{raw / emulator:.2f}", verdict]
-        )
-    return found
+        return [Figure("instructions of a request", "not counted: no valgrind")]
+    counted = iter(_count_instructions())
+    rows = []
+    for kind, aim in AIMS.items():
+        row = Figure(f"instructions of {kind}", "thousand", "starlette", aim)
+        for server in SERVERS:
+            row.add(server, next(counted) / 1000)
+        rows.append(row)
+    return rows
 
 
-def count_instructions() -> dict[str, tuple[float, float]]:
-    """Return the instructions for a request of each kind: the emulator's, and the raw server's."""
+def _count_instructions() -> list[float]:
+    """Return the instructions for a request, kind by kind and server by server."""
     with TemporaryDirectory() as folder:
-        world, profile = (
-            write_world(Path(folder), "timings: {first_output: 10d}\n"),
-            Path(folder, "profile"),
-        )
-        counter = (
+        world = write_world(Path(folder), "timings: {first_output: 10d}\n")
+        profile = Path(folder, "profile")
+        command = [
             "valgrind",
             "--tool=callgrind",
             f"--callgrind-out-file={profile}",
             f"--dump-before={_MARKER}",
-        )
-        program = (
-            *counter,
             sys.executable,
             "-m",
             "tests.benchmarks.instructions",
             world,
-        )
-        subprocess.run(
-            program,
-            env={**os.environ, "PYTHONHASHSEED": "0"},
-            check=True,
-            stderr=subprocess.DEVNULL,
-        )
-        parts = [
-            Path(f"{profile}.{number}").read_text()
-            for number in range(1, 4 * len(KEPT) + 1)
         ]
-    numbers = iter(
-        [
-            int(re.findall(r"^totals: (\d+)", part, re.MULTILINE)[0]) / REQUESTS
-            for part in parts[1::2]
-        ]
-    )
-    return {kind: (next(numbers), next(numbers)) for kind in KEPT}
+        variables = {**os.environ, "PYTHONHASHSEED": "0"}
+        subprocess.run(command, env=variables, check=True, stderr=subprocess.DEVNULL)
+        # Each server dumps twice: what came before its requests, and these.
+        dumps = 2 * len(AIMS) * len(SERVERS)
+        profiles = [f"{profile}.{number}" for number in range(2, dumps + 1, 2)]
+        return [_total(Path(path).read_text()) / REQUESTS for path in profiles]
+
+
+def _total(profile: str) -> int:
+    total = re.search(r"^totals: (\d+)", profile, re.MULTILINE)
+    if total is None:
+        raise RuntimeError("a profile of callgrind without its total")
+    return int(total[1])
 
 
 class _Transport(asyncio.Transport):
@@ -139,7 +119,8 @@ class _Connection:
     ) -> None:
         config.load()
         make: Any = config.http_protocol_class
-        self._loop, self._transport = loop, _Transport()
+        self._loop = loop
+        self._transport = _Transport()
         self._protocol = make(config, state, {}, loop)
         self._protocol.connection_made(self._transport)
 
@@ -150,30 +131,32 @@ class _Connection:
 
     def count(self, request: Template, numbers: Iterator[int]) -> None:
         """Send a request again and again between two markers."""
-        for times in WARM_UP, REQUESTS:
-            self._loop.run_until_complete(
-                self._send([request.number(next(numbers)) for _ in range(times)])
-            )
+        for times in (WARM_UP, REQUESTS):
+            requests = [request.number(next(numbers)) for _ in range(times)]
+            self._loop.run_until_complete(self._send(requests))
             os.getloadavg()
 
     async def _send(self, requests: list[bytes]) -> None:
         for request in requests:
             self._transport.written = b""
             self._protocol.data_received(request)
-            while not self._protocol.cycle.response_complete:  # noqa: ASYNC110 (an event would be counted)
+            # An event instead of the loop would be counted too.
+            while not self._protocol.cycle.response_complete:  # noqa: ASYNC110
                 await asyncio.sleep(0)
 
 
 def _measure(world: str) -> None:
     application = Application(read_settings({"clock": "x1000", "world": world}, {}))
     application.sandboxes.watchers.append(RequestLog(io.StringIO(), as_json=False).note)
-    loop, numbers = uvloop.new_event_loop(), count()
+    loop = uvloop.new_event_loop()
+    numbers = count()
     emulator = _Connection(server_config(application), ConnectionState(1_000), loop)
-    raw = _Connection(raw_config(), ServerState(), loop)
+    compared = [_Connection(config_of(kind), ServerState(), loop) for kind in KINDS]
     for request in prepared_requests(emulator.ask, 0, numbers):
         size = len(emulator.ask(request.number(next(numbers))))
         emulator.count(request, numbers)
-        raw.count(raw_request(request, size), numbers)
+        for connection in compared:
+            connection.count(bare_request(request, size), numbers)
     application.close()
 
 

@@ -1,4 +1,7 @@
-"""The servers of the measurements (spawned, timed until ready, ended again), their world, and the requests to it."""
+"""The servers of the measurements, their world, and the requests to it.
+
+The servers are spawned, timed until they are ready, and ended again.
+"""
 
 import json
 import subprocess
@@ -10,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.benchmarks.compared_servers import KINDS
 from tests.support.pictures import photo
 from tests.support.served import started
 
-RAW = ("-m", "tests.benchmarks.raw_server")
 EMULATOR = ("-m", "image_workflow_emulator", "serve", "--port", "0")
+COMPARED = {kind: ("-m", "tests.benchmarks.compared_servers", kind) for kind in KINDS}
+"""The commands of the other servers, by name."""
 
 TEAMS = 16
 """Each connection of a measurement acts for a Team of its own."""
@@ -62,52 +67,68 @@ def key(number: int) -> str:
 
 
 def write_world(folder: Path, timings: str = "") -> str:
-    """Write the world of a measurement; only the ceiling that all Teams have limits their requests."""
+    """Write the world of a measurement.
+
+    Only the ceiling that all Teams have limits their requests.
+    """
     path = folder / f"world-{len(list(folder.iterdir()))}.yaml"
-    path.write_text(
-        "teams:"
-        + "".join(_TEAM % (number, key(number)) for number in range(TEAMS))
-        + timings
-    )
+    teams = [_TEAM % (number, key(number)) for number in range(TEAMS)]
+    path.write_text("".join(["teams:", *teams, timings]))
     return str(path)
 
 
 class Template(NamedTuple):
-    """A request as bytes; where one needs a number of its own, what comes before and after it."""
+    """A request as bytes, with a place for a number in those that need their own."""
 
     before: bytes
     after: bytes = b""
+    """What follows the number; empty where there is none."""
 
     def number(self, number: int) -> bytes:
-        return (
-            b"%b%012d%b" % (self.before, number, self.after)
-            if self.after
-            else self.before
-        )
+        """Return the bytes with a number."""
+        if not self.after:
+            return self.before
+        return b"%b%012d%b" % (self.before, number, self.after)
 
 
 def template(
     method: str, path: str, key: str, body: Any = None, is_numbered: bool = False
 ) -> Template:
-    """Write a request; a numbered one has an Idempotency-Key of its own each time."""
-    content = (
-        body
-        if isinstance(body, bytes)
-        else b""
-        if body is None
-        else json.dumps(body).encode()
-    )
-    head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
-    if body is not None:
-        media_type = "image/jpeg" if isinstance(body, bytes) else "application/json"
-        head += f"Content-Type: {media_type}\r\nContent-Length: {len(content)}\r\n"
+    """Write a request with JSON; a numbered one has its own Idempotency-Key each time."""
+    if body is None:
+        return _template(method, path, key)
+    content = json.dumps(body).encode()
+    return _template(method, path, key, "application/json", content, is_numbered)
+
+
+def _template(
+    method: str,
+    path: str,
+    key: str,
+    media_type: str | None = None,
+    content: bytes = b"",
+    is_numbered: bool = False,
+) -> Template:
+    lines = [
+        f"{method} {path} HTTP/1.1",
+        "Host: 127.0.0.1",
+        f"Authorization: Bearer {key}",
+    ]
+    if media_type is not None:
+        lines.append(f"Content-Type: {media_type}")
+        lines.append(f"Content-Length: {len(content)}")
+    head = "\r\n".join(lines)
+    end = b"\r\n\r\n" + content
     if is_numbered:
-        return Template(f"{head}Idempotency-Key: ".encode(), b"\r\n\r\n" + content)
-    return Template(f"{head}\r\n".encode() + content)
+        return Template(f"{head}\r\nIdempotency-Key: ".encode(), end)
+    return Template(head.encode() + end)
 
 
-def raw_request(request: Template, size: int) -> Template:
-    """Return a request to the raw server, whose path asks for an answer of this size."""
+def bare_request(request: Template, size: int) -> Template:
+    """Return the request as the compared servers get it.
+
+    Its path asks the raw one for an answer of this size.
+    """
     method, _, rest = request.before.split(b" ", 2)
     return Template(b"%b /%d %b" % (method, size, rest), request.after)
 
@@ -130,10 +151,9 @@ def prepared_requests(
         is_numbered=True,
     )
     generation = json.loads(ask(shoot.number(next(numbers))))["id"]
-    read, page, poll = (
-        template("GET", path, key(team))
-        for path in ("/v1/team", "/v1/products", f"/v1/generations/{generation}")
-    )
+    read = template("GET", "/v1/team", key(team))
+    page = template("GET", "/v1/products", key(team))
+    poll = template("GET", f"/v1/generations/{generation}", key(team))
     return [read, create, page, poll]
 
 
@@ -143,4 +163,5 @@ def photoshoot(asset: str) -> dict[str, Any]:
 
 def make_asset(ask: Callable[[bytes], bytes], team: int, data: bytes) -> str:
     path = f"/_emulator/assets?team=Team%20{team:02}"
-    return str(json.loads(ask(template("POST", path, "none", data).before))["id"])
+    upload = _template("POST", path, "none", "image/jpeg", data)
+    return str(json.loads(ask(upload.before))["id"])
