@@ -96,6 +96,7 @@ class Application(Starlette):
         if settings.given is not None:
             self._given = read_file(settings.given)
         self._options = sandbox_options(settings, self.contract)
+        self._fault = _scenario(settings.fault, self.contract, self._options.world)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         if settings.state is not None:
             self._load_state(settings.state)
@@ -160,6 +161,7 @@ class Application(Starlette):
             self._service.ask_off_record,
             self._stop,
             given=self._given,
+            scenario_for_none=self._fault,
         )
         return Control(plane)
 

@@ -369,6 +369,9 @@ class Settings(NamedTuple):
     ] = ()
     found_readings: str | None = None
     """The readings file that a command found where it was started."""
+    fault: str | None = None
+    """The scenario file of the fault that a sweep tries. Sandboxes that are made with
+    `scenario: null` begin with it; the others have it by `scenario`."""
 
 
 def _options_of_fields() -> tuple[Option, ...]:

@@ -30,8 +30,9 @@ type Sandbox struct {
 // Finding is something that the client did wrong; see docs/conduct.md.
 type Finding struct{ Rule, Severity, Message, Remedy string }
 
-// New makes a sandbox with what POST /_emulator/sandboxes takes; its clock skips the waits that the service asks for. At the end of
-// the test the sandbox is deleted, and what the client did that would cost money or leak a key fails the test.
+// New makes a sandbox with what POST /_emulator/sandboxes takes; its clock skips the waits that the service asks for. Without
+// "scenario" it has that of its emulator, as of `exec --scenario`; with nil it has none. At the end of the test the sandbox is
+// deleted, and what the client did that would cost money or leak a key fails the test.
 func New(t testing.TB, options map[string]any) *Sandbox {
 	t.Helper()
 	body := map[string]any{"clock": "auto"}

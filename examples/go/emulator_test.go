@@ -25,9 +25,24 @@ func statusOfTeam(t *testing.T, sandbox *Sandbox) int {
 	return answer.StatusCode
 }
 
+// EXPECTED_SCENARIO is set by whoever runs this under `exec --scenario problem:internal_error`, which spoils the first call.
+func TestASandboxHasTheScenarioOfItsEmulatorUnlessItWantsNone(t *testing.T) {
+	t.Parallel()
+	expected := 200
+	if os.Getenv("EXPECTED_SCENARIO") != "" {
+		expected = 500
+	}
+	if status := statusOfTeam(t, New(t, nil)); status != expected {
+		t.Fatalf("inherited: status %d", status)
+	}
+	if status := statusOfTeam(t, New(t, map[string]any{"scenario": nil})); status != 200 {
+		t.Fatalf("none: status %d", status)
+	}
+}
+
 func TestTheTeamIsRead(t *testing.T) {
 	t.Parallel()
-	if status := statusOfTeam(t, New(t, nil)); status != 200 {
+	if status := statusOfTeam(t, New(t, map[string]any{"scenario": nil})); status != 200 {
 		t.Fatalf("status %d", status)
 	}
 }

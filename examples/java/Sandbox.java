@@ -32,7 +32,10 @@ public final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         this("{\"clock\": \"auto\"}");
     }
 
-    /** A sandbox with what POST /_emulator/sandboxes takes, as JSON. */
+    /**
+     * A sandbox with what POST /_emulator/sandboxes takes, as JSON. Without "scenario" it has that of its emulator, as of
+     * {@code exec --scenario}; with null it has none.
+     */
     public Sandbox(String options) {
         this.options = options;
     }

@@ -16,7 +16,10 @@ async function control(method: string, path: string, body?: Json): Promise<any> 
   return text ? JSON.parse(text) : undefined;
 }
 
-/** Make a sandbox for the tests of this file, and delete it after them. */
+/**
+ * Make a sandbox for the tests of this file, and delete it after them. Without `scenario`, or with undefined, it has the
+ * scenario of its emulator, as of `exec --scenario`; with null it has none.
+ */
 export async function useSandbox(options: Json = {}) {
   const made = await control("POST", "sandboxes", { clock: "auto", ...options });
   const path = `sandboxes/${made.id}`;
@@ -29,6 +32,8 @@ export async function useSandbox(options: Json = {}) {
     reset: () => control("POST", `${path}/reset`),
     use: (scenario: string) => control("PUT", `${path}/scenario`, { use: scenario }),
     advance: (seconds: number) => control("POST", `${path}/clock/advance`, { seconds }),
+    /** The name of the running scenario; null if there is none. */
+    scenario: async (): Promise<string | null> => (await control("GET", `${path}/scenario`)).scenario,
     now: async () => Date.parse((await control("GET", `${path}/clock`)).now),
     setTeam: (team: string, changes: Json) => control("PATCH", `${path}/teams/${team}`, changes),
     /** What is there before the client comes, by the rules of /v1; the journal does not know of it. */

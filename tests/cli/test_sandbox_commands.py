@@ -13,7 +13,7 @@ import pytest
 
 from image_workflow_emulator.cli.main import main
 from tests.cli.command import ask, run_command, table, told
-from tests.support.served import Server, unused_port
+from tests.support.served import Server, serving, unused_port
 
 # Scenarios ----------------------------------------------------------------------------
 
@@ -201,6 +201,25 @@ def test_a_created_sandbox_is_told_as_variables(deleted_after: Server) -> None:
         f"EMULATOR_URL={deleted_after.url}",
         "EMULATOR_SANDBOX=a",
     ]
+
+
+def test_a_created_sandbox_has_the_scenario_of_the_server_or_none() -> None:
+    with serving("--scenario", "rate-limited") as server:
+        told(server, "sandboxes create inherits")
+        told(server, "sandboxes create without --no-scenario")
+
+        inherited = told(server, "scenario --sandbox inherits")
+        none = told(server, "scenario --sandbox without")
+
+    assert first_column(inherited) == ["rate-limited"]
+    assert first_column(none) == ["none"]
+
+
+def test_a_scenario_and_none_cannot_both_be_wanted(server: Server) -> None:
+    command = "sandboxes create --scenario rate-limited --no-scenario"
+    outcome = run_command(*command.split(), EMULATOR_URL=server.url)
+    assert outcome.status == 2
+    assert "expected --scenario or --no-scenario, not both" in outcome.complaint
 
 
 def test_sandboxes_are_listed(deleted_after: Server) -> None:

@@ -430,14 +430,15 @@ def test_a_sandbox_with_a_bad_scenario_is_not_made(
 
 
 @pytest.mark.emulator(scenario=FAILING)
-def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(
+def test_the_scenario_of_the_process_runs_again_after_a_reset(
     emulator: EmulatorUnderTest,
 ) -> None:
-    assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
-    assert emulator.told("GET", "/scenario", sandbox="mine") == NOTHING
+    before = emulator.told("GET", "/scenario")
+
     emulator.told("POST", "/reset")
-    assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"
+
+    assert before["scenario"] == "reads fail"
+    assert emulator.told("GET", "/scenario") == before
 
 
 RULES = """

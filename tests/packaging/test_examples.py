@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen
+from typing import Final
 
 import pytest
 import yaml
@@ -66,6 +67,19 @@ def test_the_suite_of_the_typescript_client_passes(
 ) -> None:
     command = [*EMULATOR, "exec", "--readings", readings, "--", "npx", "vitest", "run"]
     run(command, typescript, PYTHONPATH=str(ROOT))
+
+
+SPOILED: Final = "problem:internal_error"
+"""A scenario that spoils the first call of each operation."""
+
+
+@pytest.mark.verify
+def test_a_sandbox_of_the_typescript_helper_has_the_scenario_of_exec_or_none(
+    typescript: Path,
+) -> None:
+    vitest = ["npx", "vitest", "run", "scenario.test.ts"]
+    command = [*EMULATOR, "exec", "--scenario", SPOILED, "--", *vitest]
+    run(command, typescript, PYTHONPATH=str(ROOT), EXPECTED_SCENARIO=SPOILED)
 
 
 @pytest.mark.verify
@@ -134,6 +148,19 @@ def test_the_tests_in_another_language_pass(language: str, tmp_path: Path) -> No
 
 
 @pytest.mark.verify
+@pytest.mark.parametrize("language", ["java", "go"])
+def test_a_sandbox_in_another_language_has_the_scenario_of_its_emulator_or_none(
+    language: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / language
+    shutil.copytree(EXAMPLES / language, folder)
+    with serving("--scenario", SPOILED) as server:
+        variables = {"EMULATOR_URL": server.url, "EXPECTED_SCENARIO": SPOILED}
+        outcome = run_tests_of(language, folder, **variables)
+    assert outcome.status == 0, outcome.output + outcome.complaint
+
+
+@pytest.mark.verify
 def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     helper = tmp_path / "typescript"
     clean = shutil.ignore_patterns("node_modules", "dist", "*.tgz")
@@ -145,6 +172,9 @@ def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     project.mkdir()
     ((_, shown_test),) = fences(helper / "npm/README.md", "ts")
     (project / "emulator.test.ts").write_text(shown_test)
+    inheriting = (EXAMPLES / "typescript/scenario.test.ts").read_text()
+    inheriting = inheriting.replace("./emulator.ts", "image-workflow-emulator")
+    (project / "scenario.test.ts").write_text(inheriting)
     tools = json.loads((helper / "package.json").read_text())["devDependencies"]
     dependencies = {**tools, "image-workflow-emulator": f"file:{packed}"}
     (project / "package.json").write_text(
@@ -155,9 +185,8 @@ def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], project)
 
     run(["npx", "tsc", "--noEmit"], project)
-    run(
-        [*EMULATOR, "exec", "--", "npx", "vitest", "run"], project, PYTHONPATH=str(ROOT)
-    )
+    command = [*EMULATOR, "exec", "--scenario", SPOILED, "--", "npx", "vitest", "run"]
+    run(command, project, PYTHONPATH=str(ROOT), EXPECTED_SCENARIO=SPOILED)
 
 
 SHOP = """\

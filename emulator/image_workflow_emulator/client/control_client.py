@@ -265,12 +265,13 @@ class ControlClient:
     def create_sandbox(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Make a sandbox as `Emulator.sandbox` does.
 
-        Returns what the control plane answers. Raises ValueError for a datetime without a
-        time zone.
+        An option that is None is left out, except that `scenario` is then null: the
+        sandbox has none. Returns what the control plane answers. Raises ValueError for a
+        datetime without a time zone.
         """
         body: dict[str, Any] = {}
         for name, value in options.items():
-            if value is not None:
+            if value is not None or name == "scenario":
                 body[name] = _option(name, value)
         scenario = body.get("scenario")
         file = None

@@ -19,6 +19,7 @@ from image_workflow_emulator.http.stops import Stop
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.library import ScenarioLibrary
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.images import ImageStore
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxOptions
@@ -59,6 +60,8 @@ class ControlPlane:
     """Ends every wait when the emulator is about to stop."""
     given: bytes | None = None
     """The content of the file that the option `given` names."""
+    scenario_for_none: Scenario = NO_SCENARIO
+    """The scenario of sandboxes that are made without any: the fault of a sweep."""
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
     """The ids of its own requests: looking at a sandbox must not change the ids that
     the sandbox gives next."""

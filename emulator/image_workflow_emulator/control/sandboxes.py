@@ -34,7 +34,13 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
-from image_workflow_emulator.scenario.world import readings_of, world_names, world_of
+from image_workflow_emulator.scenario.world import (
+    World,
+    read_world,
+    readings_of,
+    world_names,
+    world_of,
+)
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import (
@@ -48,9 +54,7 @@ _LOGGER: Final = logging.getLogger("image_workflow_emulator.control")
 
 
 async def create_sandbox(call: ControlCall) -> Response:
-    """POST /sandboxes: defaults are the options of the process, except that no scenario
-    runs.
-    """
+    """POST /sandboxes: the options of the process decide what the body leaves out."""
     plane = call.plane
     read = partial(_read_beginning, plane, call.fields, call.query["file"])
     beginning = await plane.read_aside(len(call.body), read)
@@ -60,7 +64,7 @@ async def create_sandbox(call: ControlCall) -> Response:
     except SandboxConflictError as conflict:
         detail = f"(body): {conflict}"
         raise Problem("invalid_request", detail, status=409) from None
-    sandbox.created_with = beginning.without_scenario
+    sandbox.created_with = beginning.before_scenario
     location = f"{PREFIX}/sandboxes/{identifier}"
     described = describe_sandbox(call, sandbox)
     return json_response(described, 201, {"Location": location})
@@ -139,7 +143,17 @@ class _Beginning(Struct, frozen=True):
     """How a new sandbox begins."""
 
     options: SandboxOptions
-    without_scenario: SandboxOptions
+    before_scenario: SandboxOptions
+    """The options before a scenario of its own changed them."""
+
+
+class _Named(Struct, frozen=True):
+    """What a body names of how a sandbox begins, its scenario aside."""
+
+    options: Mapping[str, Any]
+    """By the fields of SandboxOptions."""
+    world: World
+    """Its world, without the built-in world that it changes."""
 
 
 def _read_beginning(
@@ -151,32 +165,37 @@ def _read_beginning(
         Problem: invalid_request or invalid_scenario.
         DocumentError: the world or the readings cannot be used.
     """
-    changes = _read_changes(fields)
-    without_scenario = structs.replace(plane.options, **changes)
-    scenario = NO_SCENARIO
-    if fields.get("scenario") is not None:
-        names = world_names(without_scenario.world)
+    named = _read_named(fields)
+    options = structs.replace(plane.options, **named.options)
+    if "scenario" not in fields:
+        inherited = structs.replace(options, own_world=named.world)
+        return _Beginning(inherited, inherited)
+    scenario = plane.scenario_for_none
+    if fields["scenario"] is not None:
+        names = world_names(options.world)
         scenario = read_scenario(plane, fields["scenario"], names, file)
-    options = with_scenario(plane.options, scenario)
-    return _Beginning(structs.replace(options, **changes), without_scenario)
+    with_own = with_scenario(plane.options, scenario)
+    return _Beginning(
+        structs.replace(with_own, **named.options),
+        structs.replace(options, scenario=NO_SCENARIO),
+    )
 
 
-def _read_changes(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options that the fields of a body name.
-
-    Reads what the schema of the body does not say it all about.
-    """
-    changes = {
+def _read_named(fields: Mapping[str, Any]) -> _Named:
+    """Read what the schema of the body does not say it all about."""
+    options = {
         name: value for name, value in fields.items() if name not in ("id", "scenario")
     }
     if "clock" in fields:
-        changes["clock"] = _read_clock(fields["clock"])
+        options["clock"] = _read_clock(fields["clock"])
     if "readings" in fields:
         document = document_of({"readings": fields["readings"]}, "")
-        changes["readings"] = readings_of(document)
-    if "world" in fields:
-        changes["world"] = world_of(document_of(fields["world"], "", "/world"))
-    return changes
+        options["readings"] = readings_of(document)
+    if "world" not in fields:
+        return _Named(options, World())
+    document = document_of(fields["world"], "", "/world")
+    options["world"] = world_of(document)
+    return _Named(options, read_world(document.value))
 
 
 def _read_clock(clock: ClockSetting | Mapping[str, Any]) -> ClockSetting:

@@ -17,6 +17,7 @@ from image_workflow_emulator.kernel.timestamps import (
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.playbook import Playbook
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.scenario.world import World
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxOptions
 
@@ -122,6 +123,7 @@ def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions
         seed=options.seed if scenario.seed is None else None,
         clock=options.clock if scenario.clock is None else None,
         start=options.start if scenario.start is None else None,
+        own_world=World(),
     )
 
 

@@ -95,7 +95,8 @@ class Emulator:
         `world` (a mapping or a YAML file), `scenario` (a name of the library, a mapping
         or a YAML file), `rate_limits`, `evolution`, and `readings` (a text as
         `--readings` takes it, a mapping by decision, or a readings file). The emulator's
-        own options count for what is left out.
+        own options count for what is left out, its scenario too, which begins anew in
+        the sandbox. `scenario=None` means none.
 
         Raises EmulatorError for what cannot be used; of a bad file, `detail` has file,
         line and column. Raises ValueError for a datetime without a time zone.
@@ -104,6 +105,9 @@ class Emulator:
             >>> with emulator.sandbox(clock="manual", scenario="rate-limited") as sandbox:
             ...     sandbox.scenario
             'rate-limited'
+            >>> emulator = create_app(scenario="rate-limited").emulator
+            >>> emulator.sandbox().scenario, emulator.sandbox(scenario=None).scenario
+            ('rate-limited', None)
         """
         made = self._plane.create_sandbox(options)
         return Sandbox(self._plane.of(made["id"]), made["id"])

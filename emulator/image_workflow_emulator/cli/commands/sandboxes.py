@@ -62,16 +62,28 @@ def list_sandboxes(control: ControlClient, form: str) -> None:
 @click.argument("identifier", metavar="[ID]", required=False)
 @form("table", "json", "env")
 @_own_options
+@click.option(
+    "--no-scenario", "wants_none", is_flag=True, help="begin without a scenario"
+)
 @of_emulator
 def create(
-    control: ControlClient, identifier: str | None, form: str, **options: Any
+    control: ControlClient,
+    identifier: str | None,
+    form: str,
+    wants_none: bool,
+    **options: Any,
 ) -> None:
     """Create a sandbox.
 
     ID: 1 to 40 of a-z, 0-9 and hyphens (default: a free one).
     """
+    typed = {name: value for name, value in options.items() if value is not None}
+    if wants_none:
+        if "scenario" in typed:
+            raise click.UsageError("expected --scenario or --no-scenario, not both")
+        typed["scenario"] = None
     with calling_missing(options["scenario"]):
-        sandbox = control.create_sandbox({"id": identifier, **options})
+        sandbox = control.create_sandbox({"id": identifier, **typed})
     if form != "env":
         show(form, sandbox, _COLUMNS, cells([_row(sandbox)], _COLUMNS))
         return

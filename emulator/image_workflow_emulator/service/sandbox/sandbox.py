@@ -105,6 +105,8 @@ class Beginning(Struct, frozen=True, kw_only=True):
     start: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)] | None
     rate_limits: bool
     world: World
+    own_world: World = World()
+    """What the creation of the sandbox named of a world, where the scenario is that of the run: it overrides its world."""
     evolution: bool = False
     """Whether what v1 may add is there (D68)."""
     readings: Readings | None = None
@@ -176,7 +178,7 @@ class Sandbox(SandboxState):
     def begin(self, options: SandboxOptions) -> None:
         """Make everything as it is at the start; call `end` before, where the sandbox has begun already."""
         scenario = options.scenario
-        world = options.world.changed(scenario.world)
+        world = options.world.changed(scenario.world).changed(options.own_world)
         clock = Clock(
             options.clock or scenario.clock or ClockSetting("real"),
             scenario.start if options.start is None else options.start,
@@ -202,7 +204,9 @@ class Sandbox(SandboxState):
             )
         )
         for team in world.teams:
-            self.add_team(team, self.began_at)
+            # A scenario of the run may change a Team that this world does not have.
+            if team.credentials:
+                self.add_team(team, self.began_at)
         if world.premade:
             rounds = _EVOLVED_ROUNDS if options.evolution else 1
             add_premade_ingredients(

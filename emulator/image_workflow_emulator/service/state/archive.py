@@ -22,7 +22,7 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state import tables
 from image_workflow_emulator.service.state.references import check_references
 
-VERSION: Final = 12
+VERSION: Final = 13
 FORMAT: Final = b"image-workflow-emulator state %d" % VERSION
 """The comment of the zip."""
 STATE: Final = "state.jsonl"
