@@ -20,8 +20,9 @@ from image_workflow_emulator.domain.resources import (
     operation_id,
 )
 from image_workflow_emulator.kernel.wording import count_of
-from image_workflow_emulator.scenario.faults import FAULTS
-from image_workflow_emulator.scenario.scenario import FAILURE_CODES, THEN_OPTIONS
+from image_workflow_emulator.scenario.fault_words import FAULTS
+from image_workflow_emulator.scenario.outcomes import FAILURE_CODES
+from image_workflow_emulator.scenario.rule_reader import THEN_OPTIONS
 from tests.support.contract_check import ROOT, read_contract
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"

@@ -27,15 +27,12 @@ from image_workflow_emulator.http.stops import Stop
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.scenario.named_files import scenario_file
-from image_workflow_emulator.scenario.scenario import (
-    NO_SCENARIO,
-    Scenario,
-    parse_scenario,
-)
+from image_workflow_emulator.scenario.readings import readings_of_option
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.scenario.world import (
     World,
     built_in_world,
-    readings_of_option,
     world_names,
     world_of,
 )

@@ -10,7 +10,7 @@ import pytest
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.examiner.declared_points import BYTES
 from image_workflow_emulator.scenario.library import ScenarioLibrary
-from image_workflow_emulator.scenario.scenario import parse_scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from tests.support.emulator_client import Call, EmulatorUnderTest, Json
 from tests.support.every_operation import upscale_call
 

@@ -10,13 +10,9 @@ import pytest
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import Document, read_document
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
-from image_workflow_emulator.scenario.scenario import parse_scenario
-from image_workflow_emulator.scenario.world import (
-    built_in_world,
-    readings_of,
-    world_names,
-    world_of,
-)
+from image_workflow_emulator.scenario.readings import readings_of
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
+from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
 from tests.fuzzing.cases import amounts, cases, changed_bytes
 from tests.support.every_operation import CONTRACT
 

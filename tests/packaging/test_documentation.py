@@ -17,7 +17,7 @@ from derived_documents import contract_changes
 
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.documents.document import read_document
-from image_workflow_emulator.scenario.scenario import parse_scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
 from image_workflow_emulator.settings import OPTIONS
 from tests.cli.command import request_bytes

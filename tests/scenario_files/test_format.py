@@ -18,20 +18,13 @@ from image_workflow_emulator.documents.values import (
 )
 from image_workflow_emulator.kernel.seed import MAX_SEED
 from image_workflow_emulator.kernel.timestamps import DAY_MS
-from image_workflow_emulator.scenario.faults import (
-    FAULTS,
-    LOSSES,
-    ClientDefect,
-    NetworkFault,
-)
+from image_workflow_emulator.scenario.client_faults import ClientDefect
+from image_workflow_emulator.scenario.fault_words import FAULTS
 from image_workflow_emulator.scenario.library import ScenarioLibrary
-from image_workflow_emulator.scenario.scenario import (
-    Match,
-    Scenario,
-    contains,
-    parse_scenario,
-    scenario_of,
-)
+from image_workflow_emulator.scenario.matching import Match, contains
+from image_workflow_emulator.scenario.network_faults import LOSSES, NetworkFault
+from image_workflow_emulator.scenario.scenario import Scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario, scenario_of
 from image_workflow_emulator.scenario.world import (
     World,
     WorldCredential,

@@ -9,7 +9,7 @@ from msgspec import structs
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import document_of, read_document
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
-from image_workflow_emulator.scenario.scenario import parse_scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.scenario.world import (
     WorldNames,
     built_in_world,

@@ -11,7 +11,7 @@ from image_workflow_emulator.console.reports import json_text
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.scenario.scenario import parse_scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.sweep.cells import Cell, Plan, by_urgency, cells_of, choose
 from image_workflow_emulator.sweep.evidence import calls_of, lives_of, made_twice
 from image_workflow_emulator.sweep.runs import Outcome, Run, agreed, is_sure

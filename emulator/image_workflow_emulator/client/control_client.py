@@ -373,7 +373,7 @@ def _option(name: str, value: Any) -> Any:
 def _readings(value: Any) -> Any:
     """Return readings by decision where a file says them. Raises as `_option` does."""
     from image_workflow_emulator.domain.readings import by_decision
-    from image_workflow_emulator.scenario.world import file_of_readings, readings_of
+    from image_workflow_emulator.scenario.readings import file_of_readings, readings_of
 
     file = file_of_readings(value) if isinstance(value, str) else value
     if not isinstance(file, PathLike):

@@ -2,7 +2,7 @@
 
 from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
-from image_workflow_emulator.scenario.scenario import AdmissionChange
+from image_workflow_emulator.scenario.timeline import AdmissionChange
 from image_workflow_emulator.service.sandbox import scenarios
 
 

@@ -3,7 +3,7 @@
 from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.domain.readings import chosen
-from image_workflow_emulator.scenario.world import described_readings
+from image_workflow_emulator.scenario.readings import described_readings
 
 
 def list_readings(call: ControlCall) -> JsonObject:

@@ -33,11 +33,11 @@ from image_workflow_emulator.documents.document import document_of
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.clock import ClockSetting
+from image_workflow_emulator.scenario.readings import readings_of
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import (
     World,
     read_world,
-    readings_of,
     world_names,
     world_of,
 )

@@ -14,7 +14,8 @@ from image_workflow_emulator.control.scenario_reading import read_scenario_file
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Operation
-from image_workflow_emulator.scenario.scenario import Facts, Rule
+from image_workflow_emulator.scenario.matching import Facts
+from image_workflow_emulator.scenario.scenario import Rule
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox

@@ -12,7 +12,8 @@ from image_workflow_emulator.control.plane import ControlPlane
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import document_of, read_document
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.scenario.scenario import Scenario, scenario_of
+from image_workflow_emulator.scenario.scenario import Scenario
+from image_workflow_emulator.scenario.scenario_reader import scenario_of
 from image_workflow_emulator.scenario.world import WorldNames
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 

@@ -15,7 +15,7 @@ from image_workflow_emulator.documents.schemas import (
 )
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.json_values import json_of
-from image_workflow_emulator.scenario.scenario import ByteSurface
+from image_workflow_emulator.scenario.matching import ByteSurface
 
 WITHOUT_MILLISECONDS: Final = re.compile(
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(Z|[+-]\d\d:\d\d)"

@@ -45,7 +45,7 @@ def command(
     FILE: a HAR, a VCR.py cassette, or a journal of this emulator.
     """
     from image_workflow_emulator.drift.judgement import DriftOptions, judge_recordings
-    from image_workflow_emulator.scenario.world import readings_of_option
+    from image_workflow_emulator.scenario.readings import readings_of_option
 
     known = NO_READINGS
     if readings:

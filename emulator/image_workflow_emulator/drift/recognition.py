@@ -24,7 +24,7 @@ from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, Traff
 from image_workflow_emulator.http.heads import encoded_path
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.kernel.wording import printable
-from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface
+from image_workflow_emulator.scenario.matching import BYTE_SURFACES, ByteSurface
 
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")
 """The members of answers that hold addresses of byte surfaces."""

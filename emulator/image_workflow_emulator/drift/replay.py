@@ -27,7 +27,7 @@ from image_workflow_emulator.kernel.timestamps import (
     SECOND_MS,
     format_timestamp,
 )
-from image_workflow_emulator.scenario.scenario import FAILURE_CODES
+from image_workflow_emulator.scenario.outcomes import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.application import ORIGIN, ask
 from image_workflow_emulator.testing.option_texts import option_texts

@@ -15,7 +15,7 @@ from image_workflow_emulator.contract import OperationContract
 from image_workflow_emulator.documents.schemas import Violation
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.drift.exchanges import RecordedExchange
-from image_workflow_emulator.scenario.scenario import ByteSurface
+from image_workflow_emulator.scenario.matching import ByteSurface
 
 REDIRECTS: Final = (301, 302, 303, 307, 308)
 _WORK: Final = ("operation", "generation")

@@ -16,7 +16,7 @@ from image_workflow_emulator.examiner.points import (
     LOST_BEFORE,
     REPLAY,
 )
-from image_workflow_emulator.scenario.scenario import FAILURE_CODES
+from image_workflow_emulator.scenario.outcomes import FAILURE_CODES
 
 ADMITTED_WORK: Final[Mapping[str, str]] = {
     operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)

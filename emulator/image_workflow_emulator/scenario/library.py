@@ -19,7 +19,8 @@ from image_workflow_emulator.documents.complaints import (
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX, library_files
-from image_workflow_emulator.scenario.scenario import Scenario, parse_scenario
+from image_workflow_emulator.scenario.scenario import Scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.scenario.world import WorldNames
 
 

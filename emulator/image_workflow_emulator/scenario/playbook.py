@@ -16,14 +16,10 @@ from msgspec import Meta, Struct
 from image_workflow_emulator.domain.resources import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
-from image_workflow_emulator.scenario.scenario import (
-    AdmissionChange,
-    After,
-    Facts,
-    Rule,
-    Scenario,
-    WorkOutcome,
-)
+from image_workflow_emulator.scenario.matching import Facts
+from image_workflow_emulator.scenario.outcomes import WorkOutcome
+from image_workflow_emulator.scenario.scenario import Rule, Scenario
+from image_workflow_emulator.scenario.timeline import OPEN, After
 
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
@@ -108,7 +104,7 @@ class Playbook:
         for index, timed in enumerate(self.scenario.timeline):
             if isinstance(timed.when, After):
                 self.awaited[index] = awaited.get(index, AwaitedChange())
-            elif timed.change == AdmissionChange("open"):
+            elif timed.change == OPEN:
                 self._openings.append((self.began_at + timed.when, index))
 
     def decide(self, facts: Facts, now: int) -> Decision:

@@ -22,7 +22,8 @@ from image_workflow_emulator.domain.problems import (
     MENDED_BY_CLIENT,
     MENDED_BY_TIME,
 )
-from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, FAILURE_CODES
+from image_workflow_emulator.scenario.matching import BYTE_SURFACES
+from image_workflow_emulator.scenario.outcomes import FAILURE_CODES
 from image_workflow_emulator.sweep.evidence import Entry, calls_of, works_of
 
 GROUPS: Final = ("problems", "network", "outputs")

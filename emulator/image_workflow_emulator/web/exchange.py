@@ -25,8 +25,8 @@ from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.http.stops import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
+from image_workflow_emulator.scenario.matching import ByteSurface, Facts
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
-from image_workflow_emulator.scenario.scenario import ByteSurface, Facts
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios

@@ -23,8 +23,9 @@ from image_workflow_emulator.domain.problems import (
 from image_workflow_emulator.http.answers import Answer
 from image_workflow_emulator.http.bodies import MAX_BODY_BYTES, ClientDisconnectedError
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.faults import NO_FAULT, Fault, ProblemFault
+from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
+from image_workflow_emulator.scenario.service_faults import ProblemFault
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step
 from image_workflow_emulator.web.fault_actions import FaultActions, fault_headers

@@ -101,7 +101,7 @@ def _given_schema() -> dict[str, Any]:
 @form("table", "json")
 def list_readings(form: str) -> None:
     """List the readings of the specification, where it is silent."""
-    from image_workflow_emulator.scenario.world import described_readings
+    from image_workflow_emulator.scenario.readings import described_readings
 
     readings = described_readings()
     rows = []

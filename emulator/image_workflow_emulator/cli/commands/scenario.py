@@ -157,7 +157,7 @@ def check(output: ReportOutput, files: tuple[str, ...], world: str | None) -> in
 
 def _findings(files: Sequence[str], world_file: str | None) -> list[ReportFinding]:
     """Return what is wrong with scenario files, for a world."""
-    from image_workflow_emulator.scenario.scenario import parse_scenario
+    from image_workflow_emulator.scenario.scenario_reader import parse_scenario
     from image_workflow_emulator.scenario.world import world_names
 
     contract = load_contract()

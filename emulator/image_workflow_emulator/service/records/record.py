@@ -18,7 +18,8 @@ from msgspec import Struct
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Credential, Team
 from image_workflow_emulator.http.heads import Head
-from image_workflow_emulator.scenario.scenario import ByteSurface, Rule
+from image_workflow_emulator.scenario.matching import ByteSurface
+from image_workflow_emulator.scenario.scenario import Rule
 
 _FAULT_HEADER: Final = b"emulator-fault"
 MAX_KEPT_BODY_BYTES = 64 * 1024

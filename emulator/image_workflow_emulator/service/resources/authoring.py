@@ -22,7 +22,7 @@ from image_workflow_emulator.domain.resources import (
     Operation,
     OperationOutcome,
 )
-from image_workflow_emulator.scenario.scenario import WorkOutcome
+from image_workflow_emulator.scenario.outcomes import WorkOutcome
 from image_workflow_emulator.service.resources import work
 from image_workflow_emulator.service.resources.lookups import (
     ASSET,

@@ -21,7 +21,7 @@ from image_workflow_emulator.domain.resources import (
     PlannedOutput,
     WorkError,
 )
-from image_workflow_emulator.scenario.scenario import WorkOutcome
+from image_workflow_emulator.scenario.outcomes import WorkOutcome
 from image_workflow_emulator.service.resources import plans, work
 from image_workflow_emulator.service.resources.plans import Plan
 from image_workflow_emulator.service.resources.products import add_asset

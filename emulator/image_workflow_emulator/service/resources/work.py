@@ -11,7 +11,8 @@ from image_workflow_emulator.domain.lifecycles import WORK
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Operation, Work, WorkError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
-from image_workflow_emulator.scenario.scenario import Facts, FailureCode, WorkOutcome
+from image_workflow_emulator.scenario.matching import Facts
+from image_workflow_emulator.scenario.outcomes import FailureCode, WorkOutcome
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.admission import Order
 from image_workflow_emulator.service.sandbox.calls import Call

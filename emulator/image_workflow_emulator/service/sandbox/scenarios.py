@@ -13,13 +13,15 @@ from image_workflow_emulator.domain.credit_changes import CreditReason
 from image_workflow_emulator.domain.limits import NOTHING_DUE_MS, AdmissionPause
 from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
+from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.playbook import (
     NOTHING_HAPPENS,
     Decision,
     Playbook,
     RuleCounts,
 )
-from image_workflow_emulator.scenario.scenario import AdmissionChange, Facts, Scenario
+from image_workflow_emulator.scenario.scenario import Scenario
+from image_workflow_emulator.scenario.timeline import AdmissionChange
 from image_workflow_emulator.scenario.world import World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox.calls import Caller

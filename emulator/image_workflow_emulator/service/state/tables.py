@@ -26,11 +26,8 @@ from image_workflow_emulator.scenario.playbook import (
     Playbook,
     RuleCounts,
 )
-from image_workflow_emulator.scenario.scenario import (
-    NO_SCENARIO,
-    Scenario,
-    parse_scenario,
-)
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.scenario.world import Timings
 from image_workflow_emulator.service.engine import HOLD_EVENT
 from image_workflow_emulator.service.records.journal import Journal

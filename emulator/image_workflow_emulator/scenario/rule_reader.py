@@ -1,0 +1,157 @@
+"""Reads the rules of a scenario, and complains of what no schema can say.
+
+Owns which words go together under `then`.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from image_workflow_emulator.contract import OperationContract
+from image_workflow_emulator.documents.document import Document
+from image_workflow_emulator.documents.schemas import Steps
+from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.kernel.wording import excerpt, first_of
+from image_workflow_emulator.scenario.fault_words import FAULTS
+from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
+from image_workflow_emulator.scenario.match_reader import MatchReader
+from image_workflow_emulator.scenario.matching import Match, Nth, When
+from image_workflow_emulator.scenario.outcomes import WorkOutcome
+from image_workflow_emulator.scenario.scenario import Rule
+
+THEN_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "problem": ("retry_after", "detail", "at"),
+    "hold": (),
+    "network": ("at",),
+    "deprecated": (),
+    "client": (),
+    "outputs": ("duration",),
+    "fail": ("duration", "scene"),
+    "stall": ("scene",),
+    "duration": ("scene",),
+    "scene": (),
+}
+"""The words that `then` can say, with the options that go with each. A rule says one of
+these words; `duration` and `scene` are options too."""
+
+
+class RuleReader:
+    """Reads the rules of a document whose shape is valid."""
+
+    def __init__(self, document: Document, matches: MatchReader) -> None:
+        self._document = document
+        self._matches = matches
+        self._first_use: dict[str, int] = {}
+        """By the name of a rule: the index of the first with this name."""
+
+    def read(self, index: int, given: Mapping[str, Any]) -> Rule:
+        """Read a rule; one without a name is called by its place."""
+        steps: Steps = ("rules", index)
+        then = given["then"]
+        self._check_then((*steps, "then"), then)
+        name = given.get("name", f"rule {index + 1}")
+        self._check_name(steps, name, index)
+        fault = _fault(then)
+        match = self._matches.read(
+            (*steps, "match"),
+            given.get("match", {}),
+            "work" if fault is NO_FAULT else "operation",
+        )
+        if "problem" in then and match.kind == "operation":
+            self._check_code((*steps, "then", "problem"), then["problem"], match)
+        return Rule(
+            name=name,
+            match=match,
+            fault=fault,
+            outcome=_outcome(then),
+            when=self._when((*steps, "when"), given.get("when", {})),
+            file=self._document.file,
+            line=self._document.position(*steps).line,
+            then=json.dumps(self._document.at(*steps, "then"), ensure_ascii=False),
+        )
+
+    def _check_then(self, steps: Steps, then: Mapping[str, Any]) -> None:
+        """Complain of what does not go with the word that `then` says."""
+        word = next((word for word in THEN_OPTIONS if word in then), None)
+        if word is None:
+            expected = f"one of {', '.join(THEN_OPTIONS)}"
+            self._document.complain(steps, expected, "an object")
+            return
+        fitting = (word, *THEN_OPTIONS[word])
+        expected = f"only {', '.join(fitting)}"
+        for name in then:
+            if name not in fitting:
+                self._document.complain(
+                    (*steps, name), expected, "an unknown field", at_key=True
+                )
+
+    def _check_name(self, steps: Steps, name: str, index: int) -> None:
+        """Complain of a name that another rule has."""
+        first = self._first_use.setdefault(name, index)
+        if first != index:
+            found = f"the name {excerpt(name)} again, first given to /rules/{first}"
+            self._document.complain(steps, "a name of its own for each rule", found)
+
+    def _when(self, steps: Steps, given: Mapping[str, Any]) -> When:
+        """Read on which matches a rule acts."""
+        when = When(
+            nth=given.get("nth", Nth()),
+            from_ms=given.get("from", 0),
+            until_ms=given.get("until"),
+            every_ms=given.get("every"),
+            for_ms=given.get("for", 0),
+            probability=given.get("probability", 1.0),
+            per=given.get("per"),
+        )
+        if when.until_ms is not None and when.until_ms <= when.from_ms:
+            expected = f'a time after "from", which is {when.from_ms} ms'
+            self._document.complain((*steps, "until"), expected)
+        if when.every_ms is not None and not 0 < when.for_ms <= when.every_ms:
+            expected = f'a span above 0 and up to "every", which is {when.every_ms} ms'
+            self._document.complain((*steps, "for"), expected)
+        return when
+
+    def _check_code(self, steps: Steps, code: str, match: Match) -> None:
+        """Complain of a code that the contract does not allow for each operation."""
+        operations = self._matches.operations(match)
+        unable = [
+            operation.id for operation in operations if code not in operation.all_codes
+        ]
+        if unable:
+            codes = ", ".join(_common_codes(operations))
+            expected = f"a code that every operation of this rule can return: {codes}"
+            found = f"{excerpt(code)}, which {first_of(unable, 3)} cannot return"
+            self._document.complain(steps, expected, found)
+
+
+def _common_codes(operations: list[OperationContract]) -> list[str]:
+    """Return the codes that each of some operations can return."""
+    codes = frozenset(CATALOGUE)
+    for operation in operations:
+        codes &= operation.all_codes
+    return sorted(codes)
+
+
+def _fault(then: Mapping[str, Any]) -> Fault:
+    """Return the fault of requests that `then` asks for; none if it is about work."""
+    word = next((word for word in FAULTS if word in then), None)
+    if word is None:
+        return NO_FAULT
+    make = FAULTS[word]
+    value = then[word]
+    options = {name: then[name] for name in THEN_OPTIONS[word] if name in then}
+    if isinstance(value, dict):
+        return make(**value, **options)
+    return make(value, **options)
+
+
+def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
+    """Return the outcome of work that `then` asks for."""
+    outputs = {int(slot): code for slot, code in then.get("outputs", {}).items()}
+    return WorkOutcome(
+        outputs=outputs,
+        fail=then.get("fail"),
+        duration_ms=then.get("duration"),
+        stall="stall" in then,
+        scene=then.get("scene"),
+    )
