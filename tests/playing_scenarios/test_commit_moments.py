@@ -109,31 +109,6 @@ def test_a_write_lost_after_the_commit_is_done_and_its_key_bound(
     assert after == emulator.library_of()  # and nothing was done twice
 
 
-def test_a_replay_can_be_lost_or_replaced_as_well(emulator: EmulatorUnderTest) -> None:
-    call = upscale_call(emulator.assets(1)[0], "k")
-    emulator.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": "1-3"})
-    for _ in range(3):
-        _send_lost(emulator, call)
-    then = {"problem": "internal_error", "at": "after_commit"}
-    emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": "1-2"})
-    assert [500, 500, 202] == [emulator.send(call).status for _ in range(3)]
-    assert {"the rule": (3, 2)} == emulator.rules()
-    assert (99, 1) == (emulator.credits(), emulator.count("/generations"))
-
-
-def test_a_real_402_that_is_lost_has_bound_its_key(
-    emulator: EmulatorUnderTest, asset_id: str
-) -> None:
-    emulator.set_team(credits_available=0)
-    emulator.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
-    _send_lost(emulator, upscale_call(asset_id, "k"))
-    emulator.set_team(credits_available=10)
-    assert (402, "insufficient_credits") == emulator.send(
-        upscale_call(asset_id, "k")
-    ).outcome
-    assert 202 == emulator.send(upscale_call(asset_id, "k2")).status
-
-
 def test_a_request_whose_body_ends_after_a_reset_belongs_to_the_new_beginning(
     emulator: EmulatorUnderTest,
 ) -> None:

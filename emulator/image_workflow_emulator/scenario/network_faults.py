@@ -43,11 +43,11 @@ class NetworkFault(Fault, frozen=True):
         A file has nothing to commit, and is lost on its way; so is a read that is
         corrupted, since its true answer has the length.
         """
-        context.fire()
         if self.bytes_per_second is not None:
             context.slow_down(self.bytes_per_second)
         if self.needs_commit:
             return None
+        context.fire()
         latency_ms = self._drawn_latency(context)
         if latency_ms:
             await context.pause(latency_ms)
@@ -60,6 +60,12 @@ class NetworkFault(Fault, frozen=True):
         not have it.
         """
         return ()
+
+    def answer(self, context: FaultContext, response: Answer) -> Answer:
+        """Count that the rule fired, where it acts after the commit."""
+        if self.needs_commit:
+            context.fire()
+        return response
 
     async def wire(
         self, context: FaultContext, response: Answer, connection: FaultConnection

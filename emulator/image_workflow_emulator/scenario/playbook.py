@@ -1,13 +1,19 @@
-"""The playbook: a scenario as it runs. Owns the live counters, apart from the data, and decides what happens now.
+"""The playbook: a scenario as it runs. Owns the live counters, apart from the data, and
+decides what happens now.
 
-It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are tried in the
-order of the file: each counts every request that it matches, whatever another rule does to that request, and the first
-that is due is to act. So the counters of one rule do not depend on its neighbours. A rule for requests has fired when
-it has taken effect: a request that is refused before the rule's turn has only matched, and so has work that has none
-of the outputs that are to fail.
+Rules are tried in the order of the file. Each counts every request that it matches,
+whatever another rule does to that request, and the first that is due acts; so the
+counters of one rule do not depend on its neighbours. A rule that acts after the commit
+counts only requests that are carried out, when they are: until then its number is not
+known, and it is only expected to act.
+
+A rule for requests has fired when it has taken effect: a request that is refused before
+the rule's turn has only matched, and so has work that has none of the outputs that are
+to fail.
 """
 
 from bisect import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
@@ -35,37 +41,45 @@ class RuleCounts:
     each: Annotated[dict[str, Count], Meta(max_length=MAX_SUBJECTS)] = field(
         default_factory=dict
     )
-    """How often each subject matched, where the rule counts each separately; the least recently seen is dropped."""
+    """How often each subject matched, where the rule counts each separately; the least
+    recently seen is dropped."""
 
-    def count(self, subject: str | None) -> int:
-        """Count a match, and return which it is: of all, or of the subject's own."""
+    def next_number(self, subject: str | None) -> int:
+        """Return which match the next one will be: of all, or of the subject's own."""
+        if subject is None:
+            return self.matched + 1
+        return self.each.get(subject, 0) + 1
+
+    def count(self, subject: str | None) -> None:
+        """Count a match."""
         self.matched += 1
         if subject is None:
-            return self.matched
-        self.each[subject] = number = self.each.pop(subject, 0) + 1
+            return
+        self.each[subject] = self.each.pop(subject, 0) + 1
         if len(self.each) > MAX_SUBJECTS:
             del self.each[next(iter(self.each))]
-        return number
 
 
 @dataclass(slots=True, eq=False)
 class AwaitedChange:
-    """A change of the timeline that is made after a request: how many such were answered, and when it was made."""
+    """A change of the timeline that is made after a request."""
 
     matched: Count = 0
+    """How many such requests were answered."""
     done_at: Instant | None = None
+    """When it was made."""
 
 
 class Decision(Struct, frozen=True):
-    """What happens to a request or to work, and by which rule; nothing if no rule decides it.
-
-    `draw` is the number from 0 to 1 (not included) that the seed gives to this match of the rule.
+    """What happens to a request or to work, and by which rule; nothing if no rule
+    decides it.
     """
 
     fault: Fault = NO_FAULT
     outcome: WorkOutcome = WorkOutcome()
     rule: Rule | None = None
     draw: float = 0.0
+    """The number from 0 to 1 (not included) that the seed gives to this match."""
     _counts: RuleCounts | None = None
 
     def mark_fired(self) -> None:
@@ -79,12 +93,13 @@ NOTHING_HAPPENS: Final = Decision()
 
 @dataclass(slots=True, eq=False)
 class Playbook:
-    """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team."""
+    """A scenario as it runs from an instant on."""
 
     scenario: Scenario
     began_at: int
     seed: Seed
     team: str | None = None
+    """The name or id of the one Team to which its rules are limited."""
     counts: dict[str, RuleCounts] = field(default_factory=dict)
     """The counts of each rule by its name, in the order of the file."""
     awaited: dict[int, AwaitedChange] = field(default_factory=dict)
@@ -107,21 +122,18 @@ class Playbook:
             elif timed.change == OPEN:
                 self._openings.append((self.began_at + timed.when, index))
 
+    # Rules --------------------------------------------------------------------------
+
     def decide(self, facts: Facts, now: int) -> Decision:
         """Decide what happens to a request, or to work that is being admitted.
 
-        Call it once for each: it counts.
+        Call it once for each: it counts. If the rule of the decision acts after the
+        commit, `decide_after_commit` has the last word.
         """
-        if not facts.is_of(self.team):
-            return NOTHING_HAPPENS
-        for rule in self._count_matches(facts, now):
-            decision = Decision(
-                rule.fault,
-                rule.outcome.within(facts.outputs),
-                rule,
-                self._draw("fault", rule),
-                self.counts[rule.name],
-            )
+        rules = self._matching_rules(facts)
+        decisions = self._due_decisions(rules, facts, now)
+        self._count([rule for rule in rules if not rule.fault.needs_commit], facts)
+        for decision in decisions:
             if facts.kind != "work":
                 return decision
             if decision.outcome != WorkOutcome():
@@ -129,26 +141,43 @@ class Playbook:
                 return decision
         return NOTHING_HAPPENS
 
-    def _count_matches(self, facts: Facts, now: int) -> list[Rule]:
-        """Count a match of each rule that matches, and return the rules that are due."""
-        due = []
-        for rule in self.scenario.rules:
-            if not rule.match.matches(facts):
-                continue
-            number = self._count_match(rule, facts)
-            if self._is_due(rule, number, now):
-                due.append(rule)
-        return due
+    def decide_after_commit(self, facts: Facts, now: int) -> Decision:
+        """Decide what happens to the answer to a request that was carried out, or to a
+        replay of it.
 
-    def _count_match(self, rule: Rule, facts: Facts) -> int:
-        """Count a match of a rule, and return its number, by which the rule is due."""
-        counts = self.counts[rule.name]
-        if rule.when.per is None:
-            return counts.count(None)
-        return counts.count(facts.subject(rule.when.per))
+        Call it once for each: it counts.
+        """
+        rules = [
+            rule for rule in self._matching_rules(facts) if rule.fault.needs_commit
+        ]
+        decisions = self._due_decisions(rules, facts, now)
+        self._count(rules, facts)
+        return next(iter(decisions), NOTHING_HAPPENS)
 
-    def _is_due(self, rule: Rule, number: int, now: int) -> bool:
-        """Tell whether a rule is due on its match of this number."""
+    def _matching_rules(self, facts: Facts) -> list[Rule]:
+        if not facts.is_of(self.team):
+            return []
+        return [rule for rule in self.scenario.rules if rule.match.matches(facts)]
+
+    def _due_decisions(
+        self, rules: Sequence[Rule], facts: Facts, now: int
+    ) -> list[Decision]:
+        """Return what those rules ask for that are due on their next match."""
+        return [
+            Decision(
+                rule.fault,
+                rule.outcome.within(facts.outputs),
+                rule,
+                self._draw("fault", rule),
+                self.counts[rule.name],
+            )
+            for rule in rules
+            if self._is_due(rule, facts, now)
+        ]
+
+    def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
+        """Tell whether a rule is due on its next match."""
+        number = self.counts[rule.name].next_number(_subject(rule, facts))
         draw = 0.0
         if rule.when.probability < 1:
             draw = self._draw("rule", rule)
@@ -156,9 +185,23 @@ class Playbook:
 
     def _draw(self, purpose: str, rule: Rule) -> float:
         """Draw a number from 0 to 1, which depends only on the number of the match."""
-        matched = self.counts[rule.name].matched
-        drawn = self.seed.number(f"scenario {purpose}", rule.name, matched)
+        number = self.counts[rule.name].matched + 1
+        drawn = self.seed.number(f"scenario {purpose}", rule.name, number)
         return drawn / _DRAW_RANGE
+
+    def _count(self, rules: Sequence[Rule], facts: Facts) -> None:
+        """Count a match of each rule."""
+        for rule in rules:
+            self.counts[rule.name].count(_subject(rule, facts))
+
+    def rules_report(self) -> list[dict[str, Any]]:
+        """Return how often each rule matched and fired, in the order of the file."""
+        return [
+            {"name": name, "matched": counts.matched, "fired": counts.fired}
+            for name, counts in self.counts.items()
+        ]
+
+    # The timeline -------------------------------------------------------------------
 
     def opens_at(self, index: int, now: int) -> int | None:
         """Return when a change after this one of the timeline opens admission.
@@ -213,9 +256,9 @@ class Playbook:
             return None
         return changes_at
 
-    def rules_report(self) -> list[dict[str, Any]]:
-        """Return how often each rule matched and fired, in the order of the file."""
-        return [
-            {"name": name, "matched": counts.matched, "fired": counts.fired}
-            for name, counts in self.counts.items()
-        ]
+
+def _subject(rule: Rule, facts: Facts) -> str | None:
+    """Return what a rule counts its matches for; None if it counts them together."""
+    if rule.when.per is None:
+        return None
+    return facts.subject(rule.when.per)

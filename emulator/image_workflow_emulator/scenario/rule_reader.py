@@ -42,7 +42,7 @@ class RuleReader:
         self._document = document
         self._matches = matches
         self._first_use: dict[str, int] = {}
-        """By the name of a rule: the index of the first with this name."""
+        """The index of the first rule with a name, by that name."""
 
     def read(self, index: int, given: Mapping[str, Any]) -> Rule:
         """Read a rule; one without a name is called by its place."""

@@ -161,9 +161,9 @@ class WorldNames(Struct, frozen=True):
     """The Teams and keys there are, by which the names in a file are checked."""
 
     teams: Mapping[str, str]
-    """By name and by id: the name of the Team."""
+    """The names of the Teams, by name and by id."""
     keys: Mapping[str, str]
-    """By each form of a key: the name of its Team."""
+    """The names of the Teams of keys, by each form of a key."""
     only: str | None = None
     """The name of the one Team that a scenario is limited to; None for all."""
 

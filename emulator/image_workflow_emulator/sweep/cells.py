@@ -45,6 +45,8 @@ _FAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "slow": {"network": {"latency": f"{SLOW_SECONDS}s"}, **_AFTER},
 }
 """The faults that are no problem code: what a rule says. Those that cost most come first."""
+_AFTER_COMMIT: Final = {fault for fault, then in _FAULTS.items() if "at" in then}
+"""The faults of requests that were carried out: they count no others."""
 _OUTCOMES: Final[Mapping[str, Mapping[str, Any]]] = {
     **{f"fail-{code}": {"fail": code} for code in FAILURE_CODES},
     **{f"output-1-{code}": {"outputs": {"1": code}} for code in FAILURE_CODES},
@@ -196,9 +198,12 @@ def _of_calls(
                 why = (
                     "a read commits nothing: it does not matter when its answer is lost"
                 )
-            yield Cell(call.operation, call.number, fault), why
+            number = call.carried_out if fault in _AFTER_COMMIT else call.number
+            if number == 0:
+                continue  # nothing was done whose answer could be lost
+            yield Cell(call.operation, number, fault), why
             if fault in RECOVERABLE:
-                yield Cell(call.operation, call.number, fault, lasts=True), why
+                yield Cell(call.operation, number, fault, lasts=True), why
 
 
 def _of_works(journal: Sequence[Entry]) -> Iterator[tuple[Cell, str]]:

@@ -95,6 +95,9 @@ class Call(Struct, eq=False):
     is_read: bool
     refusal: str | None
     """The code that it was refused with."""
+    carried_out: int
+    """Which of those that were carried out it is; 0 if it was refused. Rules that act
+    after the commit count these alone."""
 
     def can_return(self, code: str) -> bool:
         """Tell whether a scenario could have caused a problem: an earlier refusal still comes first."""
@@ -117,13 +120,20 @@ class Work(Struct, eq=False):
 def calls_of(journal: Sequence[Entry]) -> Iterator[Call]:
     """Iterate over the calls of a sandbox."""
     numbers: Counter[tuple[str, str]] = Counter()
+    carried_out: Counter[tuple[str, str]] = Counter()
     for entry in filter(_is_counted, journal):
         name, credential = entry["operation"] or entry["bytes"], entry["credential"]
         team = credential["team"]["id"] if credential else ""
         numbers[team, name] += 1
         refusal = None if entry["rule"] else entry["code"]
+        is_refused = refusal is not None
+        carried_out[team, name] += not is_refused
         yield Call(
-            name, numbers[team, name], entry["method"] in ("GET", "HEAD"), refusal
+            operation=name,
+            number=numbers[team, name],
+            is_read=entry["method"] in ("GET", "HEAD"),
+            refusal=refusal,
+            carried_out=0 if is_refused else carried_out[team, name],
         )
 
 

@@ -138,6 +138,8 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     """The answer to be replayed."""
     fault: Fault = NO_FAULT
     decision: Decision = NOTHING_HAPPENS
+    facts: Facts | None = None
+    """What scenarios were asked about; None if none was asked."""
     called: Call | None = None
     """The operation being called; byte surfaces have none."""
     is_off_record: bool = False
@@ -211,6 +213,12 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         return scenarios.request_facts(
             self.sandbox, self.record, identifier, self.content
         )
+
+    def obey(self, decision: Decision) -> None:
+        """Let what a scenario has decided happen to this request."""
+        self.decision = decision
+        self.fault = decision.fault
+        self.record.rule = decision.rule
 
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""

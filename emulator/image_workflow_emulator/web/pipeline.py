@@ -5,7 +5,8 @@ its route to its answer.
     -> checks, each noted as it is passed -> commit
     -> render once -> bind the Idempotency-Key
 
-A scenario's fault is called at fixed moments between these (scenario/faults.py). Up to
+A scenario's fault is called at fixed moments between these (scenario/faults.py); a fault
+that acts after the commit is decided then. Up to
 the read body no state is read that can change; from there to the answer nothing waits, so
 an admission is atomic without a lock. The one exception is a wait *in* admission (image
 work, a held request): the key is in progress meanwhile (D13), and everything is read
@@ -52,6 +53,7 @@ async def answer(exchange: Exchange) -> Answer | None:
 
 
 def _refuse(exchange: Exchange, problem: Problem) -> Answer:
+    _drop_expected_fault(exchange)
     headers: tuple[tuple[bytes, bytes], ...] = ()
     if not problem.is_injected:
         headers = fault_headers(exchange, is_refusal=True)
@@ -86,8 +88,8 @@ def _begin_again(exchange: Exchange) -> None:
     exchange.key_scope = None
     exchange.stored = None
     exchange.record.steps_passed = exchange.route.steps_passed
-    exchange.fault = NO_FAULT
-    exchange.decision = NOTHING_HAPPENS
+    exchange.facts = None
+    exchange.obey(NOTHING_HAPPENS)
 
 
 async def _carry_out(exchange: Exchange) -> Answer:
@@ -110,6 +112,7 @@ async def _carry_out(exchange: Exchange) -> Answer:
     _pass(exchange, route.before_admission)
     if exchange.stored is not None:
         record.outcome = "replayed"
+        _ask_scenario_again(exchange, is_done=exchange.stored.status < 400)
         return exchange.fault.answer(actions, exchange.stored)
     if route.prepare is not None or exchange.fault is not NO_FAULT:
         await _wait_in_admission(exchange)
@@ -120,6 +123,7 @@ async def _carry_out(exchange: Exchange) -> Answer:
     result = route.commit(exchange, checked)
     record.is_committed = True
     record.outcome = "answered"
+    _ask_scenario_again(exchange, is_done=True)
     rendered = exchange.vary(await route.render(exchange, result))
     _bind(exchange, rendered)
     return exchange.fault.answer(actions, rendered)
@@ -164,13 +168,34 @@ def _ask_scenario(exchange: Exchange) -> None:
     if header is not None:
         decision = Decision(_requested_fault(header, exchange.route.codes))
     elif exchange.sandbox.playbooks:
-        facts = exchange.request_facts()
-        decision = scenarios.decide(exchange.sandbox, facts, exchange.now)
+        exchange.facts = exchange.request_facts()
+        decision = scenarios.decide(exchange.sandbox, exchange.facts, exchange.now)
     else:
         return
-    exchange.decision = decision
-    exchange.fault = decision.fault
-    exchange.record.rule = decision.rule
+    exchange.obey(decision)
+
+
+def _ask_scenario_again(exchange: Exchange, *, is_done: bool) -> None:
+    """Ask for a fault after the commit, where no other acts.
+
+    `is_done`: the request was carried out, now or when it was first sent.
+    """
+    if exchange.facts is None:
+        return
+    if not is_done:
+        _drop_expected_fault(exchange)
+        return
+    decision = scenarios.decide_after_commit(
+        exchange.sandbox, exchange.facts, exchange.now
+    )
+    if exchange.decision.rule is None or exchange.fault.needs_commit:
+        exchange.obey(decision)
+
+
+def _drop_expected_fault(exchange: Exchange) -> None:
+    """Do nothing after the commit of a request that commits nothing."""
+    if exchange.fault.needs_commit:
+        exchange.obey(NOTHING_HAPPENS)
 
 
 def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:

@@ -77,18 +77,33 @@ def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) ->
 
 
 def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
-    """Ask once what happens to a request or to work: the Team's own scenario, and that of all Teams if it decides
-    nothing.
+    """Ask once what happens to a request or to work.
+
+    The Team's own scenario is asked, and if it decides nothing, that of all Teams.
     """
-    for key in (facts.team_id, EVERYONE):
-        decision = (
-            sandbox.playbooks[key].decide(facts, now)
-            if key in sandbox.playbooks
-            else NOTHING_HAPPENS
-        )
+    for playbook in _playbooks_of(sandbox, facts):
+        decision = playbook.decide(facts, now)
         if decision.rule is not None:
             return decision
     return NOTHING_HAPPENS
+
+
+def decide_after_commit(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
+    """Ask once what happens to the answer to a request that was carried out."""
+    for playbook in _playbooks_of(sandbox, facts):
+        decision = playbook.decide_after_commit(facts, now)
+        if decision.rule is not None:
+            return decision
+    return NOTHING_HAPPENS
+
+
+def _playbooks_of(sandbox: Sandbox, facts: Facts) -> list[Playbook]:
+    """Return the running scenarios of a Team: its own first, then that of all Teams."""
+    return [
+        sandbox.playbooks[team_id]
+        for team_id in (facts.team_id, EVERYONE)
+        if team_id in sandbox.playbooks
+    ]
 
 
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
