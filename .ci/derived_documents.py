@@ -86,6 +86,11 @@ def scenario_schema(document: dict[str, Any]) -> str:
         work, requests, 'requests; for work, match "work"'
     )
     definitions["then_of_work"] = _without(requests, work, "work")
+    definitions["then_of_both"] = {
+        "maxProperties": 0,
+        "x-expected": "words of one kind: "
+        f"for requests ({', '.join(requests)}) or for work ({', '.join(work)})",
+    }
     of_bytes = ["problem", "network"]
     others = [word for word in THEN_OPTIONS if word not in of_bytes]
     definitions["then_of_bytes"] = _without(others, of_bytes, "bytes")

@@ -103,6 +103,18 @@ IN_A_RULE: list[tuple[str, str]] = [
         "3:36: /rules/0/then/hold: found an unknown field; expected only problem, retry_after, detail, at",
     ),
     (
+        "{then: {problem: internal_error, stall: true}}",
+        "3:10: /rules/0/then: found the fields problem, stall; expected words of one kind: for requests (<faults>) or for work (outputs, fail, stall, duration, scene)",
+    ),
+    (
+        "{match: {work: upscale}, then: {fail: timed_out, duration: 1s, hold: 1s, network: reset}}",
+        "3:34: /rules/0/then: found the fields duration, fail, hold, network; expected words of one kind: for requests (<faults>) or for work (outputs, fail, stall, duration, scene)",
+    ),
+    (
+        "{match: {operation: getTeam}, then: {scene: clean, problem: internal_error}}",
+        "3:39: /rules/0/then: found the fields problem, scene; expected words of one kind: for requests (<faults>) or for work (outputs, fail, stall, duration, scene)",
+    ),
+    (
         "{then: {hold: 1s, at: after_commit}}",
         "3:21: /rules/0/then/at: found an unknown field; expected only hold",
     ),
@@ -257,7 +269,23 @@ IN_A_CHANGE: list[tuple[str, str]] = [
     ),
     (
         "{at: 3s, set: {admission: paused, credits: 3}}",
-        "3:37: /timeline/0/set/credits: found an unknown field; expected only admission, retry_after",
+        "3:37: /timeline/0/set/credits: found an unknown field; expected only admission, retry_after, for",
+    ),
+    (
+        "{at: 3s, set: {admission: open, for: 3s}}",
+        '3:29: /timeline/0/set/admission: found "open"; expected paused, as only a pause has "for"',
+    ),
+    (
+        "{at: 3s, set: {team: Demo, credits: 1, for: 0s}}",
+        '3:47: /timeline/0/set/for: found "0s"; expected a span above 0',
+    ),
+    (
+        "{at: 3s, set: {team: Demo, for: 3s}}",
+        '3:17: /timeline/0/set: found the fields for, team; expected what to set for this span, beside "for"',
+    ),
+    (
+        "{at: 3s, for: 3s, set: {admission: paused}}",
+        '3:12: /timeline/0/for: found an unknown field; expected only at, set, after; did you mean "set: {..., for: 3s}"?',
     ),
     (
         "{at: 3s, set: {team: Demo}}",

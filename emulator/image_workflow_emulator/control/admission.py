@@ -3,7 +3,8 @@
 from image_workflow_emulator.control import JsonObject
 from image_workflow_emulator.control.endpoint import ControlCall
 from image_workflow_emulator.scenario.timeline import AdmissionChange
-from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox import changes
+from image_workflow_emulator.service.sandbox.sandbox import EVERYONE
 
 
 def get_admission(call: ControlCall) -> JsonObject:
@@ -25,6 +26,6 @@ def set_admission(call: ControlCall) -> JsonObject:
         admission=call.fields["state"],
         retry_after=call.fields.get("retry_after"),
     )
-    scenarios.change_admission(call.sandbox, change)
-    call.sandbox.feed.note("scenario", scenarios.EVERYONE)
+    changes.change_admission(call.sandbox, change)
+    call.sandbox.feed.note("scenario", EVERYONE)
     return get_admission(call)

@@ -24,7 +24,7 @@ from image_workflow_emulator.kernel.timestamps import (
     timestamp_or_none,
 )
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox import timeline_changes
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 MAX_LISTED_EVENTS: Final = 100
@@ -38,6 +38,11 @@ _MAX_DECODING_POLLS: Final = 10_000
 """How many times to check whether a request that has an image to decode is admitted."""
 _POLL_SECONDS: Final = 0.001
 """The pause between two such checks."""
+_VERBS_OF_CHANGES: Final = {
+    timeline_changes.CHANGE_EVENT: "sets",
+    timeline_changes.CHANGE_END_EVENT: "takes back",
+}
+"""What a scenario does in an event of its timeline."""
 _OTHER_EVENTS: Final = {
     "upload_expired": "the upload window closes",
     engine.HOLD_EVENT: "a held request is admitted",
@@ -105,11 +110,11 @@ def _describe_event(sandbox: Sandbox, event: Event) -> JsonObject:
     """
     subject = event.subject
     work = sandbox.store.find_work(subject)
-    if event.kind == scenarios.CHANGE_EVENT:
+    if event.kind in _VERBS_OF_CHANGES:
         scenario = sandbox.playbooks[subject].scenario
         spelling = scenario.timeline[event.detail].spelling
         changes = [f"{name} {value}" for name, value in spelling["set"].items()]
-        words = f"the scenario sets {', '.join(changes)}"
+        words = f"the scenario {_VERBS_OF_CHANGES[event.kind]} {', '.join(changes)}"
         subject = scenario.name
     elif work is not None:
         words = _words_of_work(work, event)

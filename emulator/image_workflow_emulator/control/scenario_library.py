@@ -18,7 +18,7 @@ from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.scenario import Rule
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import EVERYONE, Sandbox
 
 MAX_SEARCHED: Final = 1_000
 """How many of the newest requests are tried with the rules of a scenario."""
@@ -53,7 +53,7 @@ async def check_scenario(call: ControlCall) -> JsonObject:
     Raises:
         Problem: invalid_scenario, with line and column.
     """
-    scenario = await read_scenario_file(call, scenarios.EVERYONE)
+    scenario = await read_scenario_file(call, EVERYONE)
     number_of_rules = max(1, len(scenario.rules))
     most_tried = min(MAX_SEARCHED, MAX_TRIALS // number_of_rules)
     newest_first = call.sandbox.journal.newest_first()

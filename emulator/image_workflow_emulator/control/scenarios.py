@@ -18,8 +18,12 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.playbook import Playbook
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import World
-from image_workflow_emulator.service.sandbox import scenarios
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxOptions
+from image_workflow_emulator.service.sandbox import changes, scenarios
+from image_workflow_emulator.service.sandbox.sandbox import (
+    EVERYONE,
+    Sandbox,
+    SandboxOptions,
+)
 
 
 def get_scenario(call: ControlCall) -> JsonObject:
@@ -34,7 +38,7 @@ def get_scenario(call: ControlCall) -> JsonObject:
             "scenario": playbook.scenario.name,
         }
         for team_id, playbook in sandbox.playbooks.items()
-        if team_id != scenarios.EVERYONE
+        if team_id != EVERYONE
     ]
     return {**described, "team_scenarios": team_scenarios}
 
@@ -47,11 +51,11 @@ async def put_scenario(call: ControlCall) -> JsonObject:
     team_id = _team_id(call)
     scenario = await read_scenario_file(call, team_id)
     _check_keys(call, scenario)
-    scenarios.change_world(sandbox, scenario.world, call.now, team_id)
+    changes.change_world(sandbox, scenario.world, call.now, team_id)
     call.plane.sandboxes.register(sandbox)
     scenarios.begin(sandbox, scenario, call.now, team_id)
     at_reset: list[str] = []
-    if team_id == scenarios.EVERYONE:
+    if team_id == EVERYONE:
         sandbox.options = with_scenario(sandbox.created_with, scenario)
         at_reset = _waiting_for_reset(sandbox, scenario)
     described = describe_scenario(sandbox, team_id, call.now)
@@ -65,7 +69,7 @@ def delete_scenario(call: ControlCall) -> None:
     sandbox = call.sandbox
     team_id = _team_id(call)
     scenarios.end(sandbox, team_id)
-    if team_id == scenarios.EVERYONE:
+    if team_id == EVERYONE:
         sandbox.options = with_scenario(sandbox.created_with, NO_SCENARIO)
 
 
@@ -75,7 +79,7 @@ def _team_id(call: ControlCall) -> str:
     """
     team = call.query["team"]
     if team is None:
-        return scenarios.EVERYONE
+        return EVERYONE
     return find_account(call.sandbox, team).team.id
 
 
@@ -138,7 +142,7 @@ def reset_with_scenarios(call: ControlCall) -> None:
     for team_id, playbook in running.items():
         if team_id in sandbox.accounts:
             scenario = playbook.scenario
-            scenarios.change_world(sandbox, scenario.world, began_at, team_id)
+            changes.change_world(sandbox, scenario.world, began_at, team_id)
             scenarios.begin(sandbox, scenario, began_at, team_id)
     call.plane.sandboxes.register(sandbox)
 

@@ -16,7 +16,7 @@ from image_workflow_emulator.domain.resources import Credential, Profile
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.world import WorldCredential, read_team
-from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox import changes
 from image_workflow_emulator.service.sandbox.sandbox import (
     CredentialAccount,
     Sandbox,
@@ -62,7 +62,7 @@ def change_team(call: ControlCall) -> JsonObject:
     sandbox = call.sandbox
     account = find_account(sandbox, call.parameters["team"])
     change = read_team(account.team.name, call.fields)
-    scenarios.change_team(sandbox, account, change, call.now, "set")
+    changes.change_team(sandbox, account, change, call.now, "set")
     return describe_team(sandbox, account)
 
 
@@ -82,7 +82,7 @@ def change_credential(call: ControlCall) -> JsonObject:
     """
     held = _find_credential(call.sandbox, call.parameters["credential"])
     change = WorldCredential(held.credential.key, **call.fields)
-    scenarios.change_credential(call.sandbox, held, change)
+    changes.change_credential(call.sandbox, held, change)
     return _describe_credential(held.credential)
 
 

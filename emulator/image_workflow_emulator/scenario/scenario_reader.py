@@ -126,6 +126,8 @@ def _suggest(steps: Steps, given: Any) -> list[str]:
             return [f"{{problem: {code}}}" for code in _codes(text)]
         case ("rules", _, "times") if text.isdecimal():
             return [f"when: {{nth: 1-{text}}}"]
+        case ("timeline", _, "for") if text:
+            return [f"set: {{..., for: {text}}}"]
     return []
 
 

@@ -11,7 +11,7 @@ from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.kernel.clock import ClockSetting, Event, host_elapsed_ms
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service.resources import authoring, generations, uploads
-from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox import timeline_changes
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 HOLD_EVENT = "hold_ended"
@@ -54,8 +54,10 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
             generations.finish_output(sandbox, subject, event.detail, due)
         case "upload_expired":
             uploads.expire(sandbox, subject)
-        case scenarios.CHANGE_EVENT:
-            scenarios.make_change(sandbox, subject, event.detail, due)
+        case timeline_changes.CHANGE_EVENT:
+            timeline_changes.make_change(sandbox, subject, event.detail, due)
+        case timeline_changes.CHANGE_END_EVENT:
+            timeline_changes.end_change(sandbox, subject, event.detail, due)
         case _:
             assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
             held = sandbox.held_admissions.pop(subject, None)
@@ -63,6 +65,11 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
                 held is not None
             ):  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
                 held.ended.set()
+    _note_work(sandbox, subject)
+
+
+def _note_work(sandbox: Sandbox, subject: str) -> None:
+    """Tell watchers of work that an event was about."""
     work = sandbox.store.find_work(subject)
     if work is not None:
         sandbox.feed.note("work", (work.id, work.status))

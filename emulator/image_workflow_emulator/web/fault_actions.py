@@ -4,7 +4,8 @@ from typing import Final
 
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.answers import JSON_TYPE, Answer, Header
-from image_workflow_emulator.service.sandbox import admission, scenarios
+from image_workflow_emulator.service.sandbox import admission
+from image_workflow_emulator.service.sandbox.injected_problems import injected_problem
 from image_workflow_emulator.web.exchange import Exchange
 from image_workflow_emulator.web.holds import hold
 
@@ -66,7 +67,7 @@ class FaultActions:
         """Return the problem that the service itself would answer with."""
         self.fire()
         exchange = self._exchange
-        return scenarios.injected_problem(
+        return injected_problem(
             exchange.sandbox,
             exchange.caller,
             exchange.now,

@@ -17,7 +17,7 @@ from image_workflow_emulator.kernel.timestamps import (
 )
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.service.sandbox.calls import Call
-from image_workflow_emulator.service.sandbox.scenarios import EVERYONE
+from image_workflow_emulator.service.sandbox.sandbox import EVERYONE
 
 
 def check_credential(call: Call) -> None:

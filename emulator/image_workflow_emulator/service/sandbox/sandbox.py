@@ -42,6 +42,10 @@ from image_workflow_emulator.service.records.feed import Feed
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
 from image_workflow_emulator.service.sandbox.premade import add_premade_ingredients
+from image_workflow_emulator.service.sandbox.previous_values import (
+    PreviousCredentialValue,
+    PreviousTeamValue,
+)
 from image_workflow_emulator.service.sandbox.store import Store
 
 # The accounts ---------------------------------------------------------------------------------------------------------
@@ -57,6 +61,8 @@ class TeamAccount:
     rate: RateWindow = field(default_factory=RateWindow)
     pause: AdmissionPause = field(default_factory=AdmissionPause)
     """A pause of this Team's writes alone."""
+    previous_values: dict[str, PreviousTeamValue] = field(default_factory=dict)
+    """By field: what goes back when a change of a timeline ends."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,6 +71,8 @@ class CredentialAccount:
 
     credential: Credential
     rate: RateWindow = field(default_factory=RateWindow)
+    previous_values: dict[str, PreviousCredentialValue] = field(default_factory=dict)
+    """By field: what goes back when a change of a timeline ends."""
 
 
 # The sandbox ----------------------------------------------------------------------------------------------------------
@@ -72,6 +80,8 @@ class CredentialAccount:
 
 _LOGGER = logging.getLogger("image_workflow_emulator.service")
 DEFAULT_SANDBOX_ID = "default"
+EVERYONE = ""
+"""The key of the scenario that is not limited to one Team."""
 CREDENTIAL_LIFETIME_MS = 365 * DAY_MS
 """The expiry of a credential whose world names none."""
 

@@ -1,19 +1,12 @@
 """The running scenarios of a sandbox: one for all its Teams, and one for any single Team.
 
-Owns how a scenario begins and ends, which requests it is asked about, how the changes of its timeline and world are
-made (in the same state that a real cause would change), and the problems that it asks for, with the answer that the
-service itself would give now (D42, D47).
+Owns how a scenario begins and ends, and which requests and work it is asked about.
 """
 
 from urllib.parse import parse_qsl
 
-from msgspec import structs
-
-from image_workflow_emulator.domain.credit_changes import CreditReason
-from image_workflow_emulator.domain.limits import NOTHING_DUE_MS, AdmissionPause
-from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
-from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
-from image_workflow_emulator.scenario.matching import Facts
+from image_workflow_emulator.domain.resources import Team
+from image_workflow_emulator.scenario.matching import Facts, Kind
 from image_workflow_emulator.scenario.playbook import (
     NOTHING_HAPPENS,
     Decision,
@@ -21,19 +14,13 @@ from image_workflow_emulator.scenario.playbook import (
     RuleCounts,
 )
 from image_workflow_emulator.scenario.scenario import Scenario
-from image_workflow_emulator.scenario.timeline import AdmissionChange
-from image_workflow_emulator.scenario.world import World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
-from image_workflow_emulator.service.sandbox.calls import Caller
-from image_workflow_emulator.service.sandbox.sandbox import (
-    CredentialAccount,
-    Sandbox,
-    TeamAccount,
+from image_workflow_emulator.service.sandbox import changes
+from image_workflow_emulator.service.sandbox.sandbox import EVERYONE, Sandbox
+from image_workflow_emulator.service.sandbox.timeline_changes import (
+    CHANGE_EVENT,
+    make_change,
 )
-
-CHANGE_EVENT = "scenario_change"
-EVERYONE = ""
-"""The key of the scenario that is not limited to one Team."""
 
 
 def begin(
@@ -49,7 +36,10 @@ def begin(
 
 
 def end(sandbox: Sandbox, team_id: str = EVERYONE) -> None:
-    """Stop a scenario: its rules, and the changes it still has to make. What it changed stays changed."""
+    """Stop a scenario: its rules, and the changes that it still has to make.
+
+    What it has changed stays changed.
+    """
     _stop(sandbox, team_id)
     sandbox.feed.note("scenario", team_id)
 
@@ -59,21 +49,20 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
     if ended is not None:
         count_rules(sandbox.past_rules, ended)
     sandbox.timeline.remove(team_id)
-    pause = sandbox.accounts[team_id].pause if team_id else sandbox.pause
-    pause.opens_at = None  # the change that would have ended it is gone
+    changes.make_lasting(sandbox, team_id)
 
 
 def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) -> None:
-    """Add the counts of a scenario, by its name and the rule's; a shipped scenario's rules count only when they
-    fired.
+    """Add the counts of a scenario, by its name and the rule's.
+
+    A shipped scenario's rules count only when they fired.
     """
-    for row in playbook.rules_report():
-        if row["fired"] or not playbook.scenario.is_shipped:
-            counts = rules.setdefault(
-                (playbook.scenario.name, row["name"]), RuleCounts()
-            )
-            counts.matched += row["matched"]
-            counts.fired += row["fired"]
+    scenario = playbook.scenario
+    for rule_name, counted in playbook.counts.items():
+        if counted.fired or not scenario.is_shipped:
+            counts = rules.setdefault((scenario.name, rule_name), RuleCounts())
+            counts.matched += counted.matched
+            counts.fired += counted.fired
 
 
 def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
@@ -106,28 +95,6 @@ def _playbooks_of(sandbox: Sandbox, facts: Facts) -> list[Playbook]:
     ]
 
 
-def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
-    """Make one change of a running scenario's timeline."""
-    playbook = sandbox.playbooks[team_id]
-    timed = playbook.scenario.timeline[index]
-    cause = Cause(playbook.scenario.file, timed.line, now)
-    match timed.change:
-        case AdmissionChange() as change:
-            change_admission(
-                sandbox, change, team_id, playbook.opens_at(index, now), cause
-            )
-        case WorldCredential(key) as change:
-            held = sandbox.credentials.get(key) or sandbox.credentials.get(
-                sandbox.key_of(key)
-            )
-            if held is not None and (not team_id or held.credential.team_id == team_id):
-                change_credential(sandbox, held, change, cause)
-        case WorldTeam() as change:  # pragma: no branch (there is no other change)
-            for account in _affected(sandbox, team_id, change.name):
-                change_team(sandbox, account, change, now, "scenario", cause)
-    sandbox.feed.note("scenario", team_id)
-
-
 def awaits_answer(sandbox: Sandbox) -> bool:
     """Tell whether a running scenario has a change to make right after some request."""
     return any(
@@ -138,24 +105,30 @@ def awaits_answer(sandbox: Sandbox) -> bool:
 
 
 def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
-    """Make the changes that scenarios make right after the answer to a request like this."""
-    for key in (facts.team_id, EVERYONE):
-        if key in sandbox.playbooks:
-            for index in sandbox.playbooks[key].answered(facts, now):
-                make_change(sandbox, key, index, now)
+    """Make the changes that scenarios make right after the answer to such a request."""
+    for team_id in (facts.team_id, EVERYONE):
+        playbook = sandbox.playbooks.get(team_id)
+        if playbook is not None:
+            for index in playbook.answered(facts, now):
+                make_change(sandbox, team_id, index, now)
 
 
 def request_facts(
     sandbox: Sandbox, record: RequestRecord, identifier: str, body: bytes | None
 ) -> Facts:
-    """Return what a rule may know of a request; one on a byte surface is of the Team that owns the resource."""
-    team, store = record.team, sandbox.store
-    owned = store.uploads.items.get(identifier) or store.assets.items.get(identifier)
-    if team is None and owned is not None:
-        team = sandbox.accounts[owned.team_id].team
-    key = "" if record.credential is None else record.credential.key
+    """Return what a rule may know of a request.
+
+    One on a byte surface belongs to the Team that owns the resource.
+    """
+    team = record.team or _owner_of(sandbox, identifier)
+    key = ""
+    if record.credential is not None:
+        key = record.credential.key
+    kind: Kind = "operation"
+    if record.byte_surface is not None:
+        kind = "bytes"
     return Facts(
-        "operation" if record.byte_surface is None else "bytes",
+        kind,
         record.byte_surface or record.operation or "",
         team_id="" if team is None else team.id,
         team_name="" if team is None else team.name,
@@ -169,181 +142,28 @@ def request_facts(
     )
 
 
+def _owner_of(sandbox: Sandbox, identifier: str) -> Team | None:
+    """Return the Team that owns an Upload Session or an Asset."""
+    store = sandbox.store
+    owned = store.uploads.items.get(identifier) or store.assets.items.get(identifier)
+    if owned is None:
+        return None
+    return sandbox.accounts[owned.team_id].team
+
+
 def place_of(sandbox: Sandbox, identifier: str) -> int | None:
-    """Return which of its kind a resource is in the order of creation, premade ones not counted; None if it is none."""
+    """Return which of its kind a resource is in the order of creation.
+
+    Premade ones are not counted; None for one of these, and for an unknown id.
+    """
     place = sandbox.identifiers.place_of(identifier)
     if place is None:
         return None
     prefix = identifier.partition("_")[0] + "_"
-    kinds = sandbox.store.ingredients.values()
-    premade = sum(
-        known.startswith(prefix)
-        for kind in kinds
-        for known in kind.ids_by_team.get(None, ())
-    )
-    return place - premade if place > premade else None
-
-
-def change_world(
-    sandbox: Sandbox, changes: World, now: int, team_id: str = EVERYONE
-) -> None:
-    """Make a scenario's changes to the world at once: Teams it names are changed, others are opened."""
-    for change in changes.teams:
-        accounts = _affected(sandbox, team_id, change.name)
-        for account in accounts:
-            change_team(sandbox, account, change, now, "scenario")
-            for credential in change.credentials:
-                held = sandbox.credentials.get(sandbox.key_of(credential.key))
-                if held is None:
-                    sandbox.add_credential(account, credential, now)
-                else:
-                    change_credential(sandbox, held, credential)
-        if not accounts and not team_id and change.credentials:
-            sandbox.add_team(change, now)
-    sandbox.timings = structs.replace(sandbox.timings, **changes.timings)
-
-
-def change_team(
-    sandbox: Sandbox,
-    account: TeamAccount,
-    change: WorldTeam,
-    now: int,
-    reason: CreditReason,
-    cause: Cause | None = None,
-) -> None:
-    """Set the values of a Team that a change names.
-
-    `reason` is noted with a change of its Credits. `cause` is the place of the change in a timeline.
-    """
-    values = change.values()
-    for name in values:
-        _note_cause(sandbox, name, account.team.id, cause)
-    if "credits" in values:
-        difference = values.pop("credits") - account.ledger.available
-        account.ledger.grant(difference, now, reason)
-    account.team = structs.replace(account.team, **values)
-    sandbox.feed.note("team", account.team.id)
-
-
-def _note_cause(
-    sandbox: Sandbox, what: str, identifier: str, cause: Cause | None
-) -> None:
-    """Remember which change of a timeline set something, or that something else did."""
-    if cause is None:
-        sandbox.causes.pop((what, identifier), None)
-    else:
-        sandbox.causes[what, identifier] = cause
-
-
-def change_admission(
-    sandbox: Sandbox,
-    change: AdmissionChange,
-    team_id: str = EVERYONE,
-    opens_at: int | None = None,
-    cause: Cause | None = None,
-) -> None:
-    """Pause new writes, or let them in again, for all Teams or one. `opens_at`: when a later change lets them in."""
-    pause = AdmissionPause(change.admission == "paused", opens_at=opens_at)
-    if change.retry_after is not None:
-        pause.retry_after = change.retry_after
-    if team_id:
-        sandbox.accounts[team_id].pause = pause
-    else:
-        sandbox.pause = pause
-    _note_cause(sandbox, "pause", team_id, cause)
-
-
-def change_credential(
-    sandbox: Sandbox,
-    held: CredentialAccount,
-    change: WorldCredential,
-    cause: Cause | None = None,
-) -> None:
-    """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
-    _note_cause(sandbox, "credential", held.credential.id, cause)
-    held.credential = structs.replace(held.credential, **change.values())
-    sandbox.feed.note("team", held.credential.team_id)
-
-
-def _affected(
-    sandbox: Sandbox, team_id: str, name_or_id: str | None
-) -> list[TeamAccount]:
-    """Return the Teams that a change names, as far as the scenario may touch them."""
-    return [
-        account
-        for account in sandbox.find_accounts(name_or_id)
-        if not team_id or account.team.id == team_id
-    ]
-
-
-# The problems that a scenario asks for --------------------------------------------------------------------------------
-
-
-_RATE_RETRY_SECONDS = 5
-_REFUSED_READ = "wait for Retry-After, then retry"
-"""What to do where a pause of new writes, which is what service_unavailable means of itself, would not be the cause."""
-
-
-def injected_problem(
-    sandbox: Sandbox,
-    caller: Caller | None,
-    now: int,
-    code: str,
-    detail: str | None,
-    retry_after: int | None,
-    is_read: bool,
-) -> Problem:
-    """Return the problem of a code. `detail` and `retry_after` (seconds): None for the service's own."""
-    kind, wait_ms = CATALOGUE[code], 0
-    if retry_after is None and kind.status in (429, 503):
-        wait_ms = _wait_ms(sandbox, caller, now, code)
-        retry_after = max(seconds_up(wait_ms), 1)
-    recovery = (
-        _REFUSED_READ if is_read and code == "service_unavailable" else kind.recovery
-    )
-    return Problem(
-        code,
-        detail
-        or f"this answer was injected, whatever the state of the service: {recovery}",
-        retry_after=retry_after,
-        retry_wait_ms=wait_ms,
-        active_operation_id=_active_operation_id(sandbox, caller)
-        if code == "resource_operation_in_progress"
-        else None,
-        is_injected=True,
-    )
-
-
-def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> int:
-    if code == "rate_limited":
-        return _RATE_RETRY_SECONDS * SECOND_MS
-    if code == "service_unavailable":
-        pause = (
-            caller.account.pause
-            if caller is not None and caller.account.pause.paused
-            else sandbox.pause
-        )
-        return pause.retry_after * SECOND_MS
-    return NOTHING_DUE_MS if caller is None else caller.account.budget.wait_ms(now)
-
-
-def _active_operation_id(sandbox: Sandbox, caller: Caller | None) -> str:
-    """Return an Operation to be polled: the Team's newest, an unfinished one first; if it has none, an unknown id."""
-    operations = sandbox.store.operations
-    found = (
-        []
-        if caller is None
-        else [
-            work
-            for work in caller.account.budget.finishes_at
-            if work in operations.items
-        ]
-    )
-    if not found and caller is not None:
-        found = list(operations.ids(caller.team_id)[-1:])
-    # An id of a kind of its own, so that those of Operations to come stay what they are (D09).
-    return (
-        found[-1]
-        if found
-        else "op" + sandbox.identifiers.next("fault").removeprefix("fault")
-    )
+    premade = 0
+    for kind in sandbox.store.ingredients.values():
+        premade_ids = kind.ids_by_team.get(None, ())
+        premade += sum(premade_id.startswith(prefix) for premade_id in premade_ids)
+    if place <= premade:
+        return None
+    return place - premade

@@ -1,8 +1,7 @@
 """Whether what the rows of a state file refer to is there."""
 
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
-from image_workflow_emulator.service.sandbox.scenarios import EVERYONE
+from image_workflow_emulator.service.sandbox.sandbox import EVERYONE, Sandbox
 
 
 def check_references(sandbox: Sandbox) -> None:

@@ -34,6 +34,7 @@ from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.sandbox.images import MemoryBudget, Picture
 from image_workflow_emulator.service.sandbox.sandbox import (
     DEFAULT_SANDBOX_ID,
+    EVERYONE,
     Beginning,
     CredentialAccount,
     Sandbox,
@@ -41,7 +42,6 @@ from image_workflow_emulator.service.sandbox.sandbox import (
     SandboxState,
     TeamAccount,
 )
-from image_workflow_emulator.service.sandbox.scenarios import EVERYONE
 
 # The first line -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,326 @@
+"""Changes of a timeline that end: `for` beside what they set."""
+
+import pytest
+
+from tests.support.emulator_client import (
+    FULL,
+    OTHER,
+    READ_ONLY,
+    UPLOAD,
+    Call,
+    EmulatorUnderTest,
+    Json,
+)
+from tests.support.every_operation import upscale_call
+
+WRITE = Call("POST", "/uploads", UPLOAD)
+READ = Call("GET", "/team")
+PAUSE: Json = {"admission": "paused", "for": "30s"}
+NO_CREDITS: Json = {"team": "Demo", "credits": 0, "for": "30s"}
+
+
+def run_timeline(emulator: EmulatorUnderTest, *changes: tuple[str, Json]) -> None:
+    """Put a scenario of changes, each with its time."""
+    timeline = [{"at": at, "set": change} for at, change in changes]
+    emulator.use({"scenario": "for a span", "timeline": timeline})
+
+
+def statuses_at(
+    emulator: EmulatorUnderTest, call: Call, *seconds: float
+) -> dict[float, int]:
+    """Send a request at each of some times since now, and return the statuses."""
+    began_at = emulator.now()
+    statuses = {}
+    for second in seconds:
+        emulator.advance(second - (emulator.now() - began_at) / 1000)
+        statuses[second] = emulator.send(call).status
+    return statuses
+
+
+@pytest.mark.parametrize(
+    ("change", "call", "during", "afterwards"),
+    [
+        (PAUSE, WRITE, 503, 201),
+        ({"team": "Demo", "subscription": "inactive", "for": "30s"}, WRITE, 403, 201),
+        ({"team": "Demo", "requests_per_minute": 1, "for": "30s"}, READ, 429, 200),
+        ({"credential": FULL, "state": "revoked", "for": "30s"}, READ, 401, 200),
+        ({"credential": FULL, "profile": "read_only", "for": "30s"}, WRITE, 403, 201),
+        (
+            {
+                "credential": FULL,
+                "expires_at": "2026-01-01T00:00:00.000Z",
+                "for": "30s",
+            },
+            READ,
+            401,
+            200,
+        ),
+    ],
+    ids=str,
+)
+def test_a_change_ends_at_its_millisecond(
+    emulator: EmulatorUnderTest,
+    change: Json,
+    call: Call,
+    during: int,
+    afterwards: int,
+) -> None:
+    run_timeline(emulator, ("10s", change))
+
+    statuses = statuses_at(emulator, call, 9.999, 10, 39.999, 40)
+
+    assert statuses[9.999] == afterwards
+    assert statuses[10] == during
+    assert statuses[39.999] == during
+    assert statuses[40] == afterwards
+
+
+def test_a_concurrency_limit_goes_back(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    change = {"team": "Demo", "concurrency_limit": 0, "for": "30s"}
+    run_timeline(emulator, ("0s", change))
+
+    during = emulator.send(upscale_call(asset_id, "a"))
+    emulator.advance(30)
+    afterwards = emulator.send(upscale_call(asset_id, "b"))
+
+    assert during.code == "concurrency_limit_reached"
+    assert afterwards.status == 202
+
+
+def test_a_refusal_names_the_end_of_the_pause(emulator: EmulatorUnderTest) -> None:
+    run_timeline(emulator, ("0s", PAUSE))
+
+    emulator.send(WRITE)
+    (request,) = emulator.told("GET", "/requests?limit=1")["data"]
+    entry = emulator.told("GET", f"/requests/{request['sequence']}")
+
+    assert entry["explanation"]["remedy"] == "wait until 2026-01-01T00:00:30.000Z"
+
+
+@pytest.mark.emulator(clock="auto")
+def test_an_auto_clock_skips_to_the_end_of_the_pause(
+    emulator: EmulatorUnderTest,
+) -> None:
+    run_timeline(emulator, ("0s", PAUSE))
+
+    statuses = [emulator.send(WRITE).status for _ in range(2)]
+
+    assert statuses == [503, 201]
+
+
+def test_a_pause_after_a_request_counts_its_span_from_then(
+    emulator: EmulatorUnderTest,
+) -> None:
+    after = {"match": {"operation": "getTeam"}}
+    timeline = [{"after": after, "set": PAUSE}]
+    emulator.use({"scenario": "after", "timeline": timeline})
+    emulator.advance(100)
+    emulator.send(READ)
+
+    statuses = statuses_at(emulator, WRITE, 0, 29.999, 30)
+
+    assert statuses == {0: 503, 29.999: 503, 30: 201}
+
+
+# Credits ----------------------------------------------------------------------------
+
+
+def test_credits_go_back_by_their_difference(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    run_timeline(emulator, ("0s", {"team": "Demo", "credits": 5, "for": "30s"}))
+    emulator.send(upscale_call(asset_id, "k"))
+
+    during = emulator.credits()
+    emulator.advance(30)
+
+    assert during == 4
+    assert emulator.credits() == 99
+
+
+def test_credits_that_were_spent_meanwhile_are_not_taken_twice(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    emulator.set_team(credits_available=0)
+    run_timeline(emulator, ("0s", {"team": "Demo", "credits": 1, "for": "30s"}))
+    emulator.send(upscale_call(asset_id, "k"))
+
+    emulator.advance(30)
+
+    assert emulator.credits() == 0
+
+
+def test_overlapping_spans_give_back_all_credits_at_the_later_end(
+    emulator: EmulatorUnderTest,
+) -> None:
+    some_credits = {"team": "Demo", "credits": 40, "for": "10s"}
+    run_timeline(emulator, ("0s", NO_CREDITS), ("10s", some_credits))
+    emulator.advance(20)
+
+    after_the_first_end = emulator.credits()
+    emulator.advance(10)
+
+    assert after_the_first_end == 40
+    assert emulator.credits() == 100
+
+
+# Overlaps ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("50s", "10s"), ("10s", "40s")],
+    ids=["one within the other", "one after the other"],
+)
+@pytest.mark.parametrize(
+    ("change", "call", "during", "afterwards"),
+    [
+        ({"admission": "paused"}, WRITE, 503, 201),
+        ({"team": "Demo", "subscription": "inactive"}, WRITE, 403, 201),
+        ({"credential": FULL, "state": "revoked"}, READ, 401, 200),
+    ],
+    ids=["admission", "team", "credential"],
+)
+def test_where_spans_overlap_the_later_end_counts(
+    emulator: EmulatorUnderTest,
+    change: Json,
+    call: Call,
+    during: int,
+    afterwards: int,
+    first: str,
+    second: str,
+) -> None:
+    run_timeline(
+        emulator, ("0s", {**change, "for": first}), ("10s", {**change, "for": second})
+    )
+
+    statuses = statuses_at(emulator, call, 0, 10, 20, 49.999, 50)
+
+    assert statuses == {
+        0: during,
+        10: during,
+        20: during,
+        49.999: during,
+        50: afterwards,
+    }
+
+
+def test_a_pause_without_an_end_goes_on_after_one_with_an_end(
+    emulator: EmulatorUnderTest,
+) -> None:
+    run_timeline(emulator, ("0s", {"admission": "paused"}), ("10s", PAUSE))
+
+    statuses = statuses_at(emulator, WRITE, 0, 40, 1000)
+
+    assert statuses == {0: 503, 40: 503, 1000: 503}
+
+
+def test_an_opening_ends_a_span_early(emulator: EmulatorUnderTest) -> None:
+    run_timeline(emulator, ("0s", PAUSE), ("20s", {"admission": "open"}))
+
+    statuses = statuses_at(emulator, WRITE, 19.999, 20, 30)
+
+    assert statuses == {19.999: 503, 20: 201, 30: 201}
+
+
+def test_a_pause_that_began_after_an_opening_is_not_ended_by_an_older_span(
+    emulator: EmulatorUnderTest,
+) -> None:
+    run_timeline(
+        emulator,
+        ("0s", PAUSE),
+        ("10s", {"admission": "open"}),
+        ("20s", {"admission": "paused", "for": "60s"}),
+    )
+
+    statuses = statuses_at(emulator, WRITE, 10, 20, 30, 79.999, 80)
+
+    assert statuses == {10: 201, 20: 503, 30: 503, 79.999: 503, 80: 201}
+
+
+def test_a_lasting_change_stays_after_the_end_of_a_span(
+    emulator: EmulatorUnderTest,
+) -> None:
+    inactive: Json = {"team": "Demo", "subscription": "inactive"}
+    run_timeline(emulator, ("0s", {**inactive, "for": "30s"}), ("10s", inactive))
+
+    statuses = statuses_at(emulator, WRITE, 30, 1000)
+
+    assert statuses == {30: 403, 1000: 403}
+
+
+def test_what_a_person_sets_meanwhile_stays(emulator: EmulatorUnderTest) -> None:
+    run_timeline(emulator, ("0s", NO_CREDITS))
+    emulator.set_team(credits_available=7)
+
+    emulator.advance(30)
+
+    assert emulator.credits() == 7
+
+
+def test_only_the_fields_of_the_change_go_back(emulator: EmulatorUnderTest) -> None:
+    inactive = {"team": "Demo", "subscription": "inactive", "for": "60s"}
+    run_timeline(emulator, ("0s", NO_CREDITS), ("10s", inactive))
+
+    emulator.advance(30)
+
+    assert emulator.credits() == 100
+    assert emulator.team()["subscription"] == "inactive"
+
+
+# The scenario ends, or is saved -----------------------------------------------------
+
+
+def test_what_a_scenario_has_set_stays_when_it_ends(
+    emulator: EmulatorUnderTest,
+) -> None:
+    run_timeline(emulator, ("0s", NO_CREDITS), ("0s", PAUSE))
+    emulator.send(READ)
+    emulator.without_scenario()
+
+    emulator.advance(30)
+
+    assert emulator.credits() == 0
+    assert emulator.send(WRITE).status == 503
+
+
+def test_a_scenario_for_one_team_pauses_it_alone(emulator: EmulatorUnderTest) -> None:
+    timeline = [{"at": "0s", "set": PAUSE}]
+    scenario = {"scenario": "of one Team", "timeline": timeline}
+    emulator.use(scenario, "/scenario?team=Other")
+
+    demo = emulator.send(WRITE)
+    other = statuses_at(emulator, Call("POST", "/uploads", UPLOAD, key=OTHER), 0, 30)
+
+    assert demo.status == 201
+    assert other == {0: 503, 30: 201}
+
+
+def test_a_state_file_keeps_the_ends(emulator: EmulatorUnderTest) -> None:
+    revoked = {"credential": READ_ONLY, "state": "revoked", "for": "30s"}
+    run_timeline(emulator, ("0s", NO_CREDITS), ("0s", revoked), ("0s", PAUSE))
+    emulator.send(READ)
+    saved = emulator.ask("GET", "/state").body
+    emulator.told("POST", "/reset")
+
+    loaded = emulator.ask("PUT", "/state", content=saved)
+    during = emulator.credits()
+    emulator.advance(30)
+
+    assert loaded.status == 200
+    assert during == 0
+    assert emulator.credits() == 100
+    assert emulator.get("/team", READ_ONLY).status == 200
+    assert emulator.send(WRITE).status == 201
+
+
+def test_the_clock_says_what_is_taken_back(emulator: EmulatorUnderTest) -> None:
+    run_timeline(emulator, ("0s", PAUSE))
+    emulator.send(READ)
+
+    (event,) = emulator.told("GET", "/clock")["events"]
+
+    assert event["at"] == "2026-01-01T00:00:30.000Z"
+    assert event["what"] == "the scenario takes back admission paused, for 30s"
