@@ -118,6 +118,29 @@ def test_each_mistake_in_a_scenario_file_is_a_finding_with_its_place(
     assert finding["message"].startswith("/rulez: found an unknown")
 
 
+def test_a_pause_that_nothing_ends_is_a_warning_with_its_place(tmp_path: Path) -> None:
+    paused = tmp_path / "paused.yaml"
+    timeline = "timeline:\n  - {at: 10s, set: {admission: paused}}\n"
+    paused.write_text(f"scenario: paused\n{timeline}")
+
+    outcome = run_command("scenario", "check", "--format", "json", str(paused))
+
+    assert outcome.status == 0
+    report = json.loads(outcome.output)
+    assert report["summary"] == "1 scenario file: 1 warning"
+    (finding,) = report["findings"]
+    assert finding["severity"] == "warning"
+    assert finding["where"] == f"{paused}:3"
+
+
+def test_no_scenario_of_the_library_has_a_warning() -> None:
+    files = map(str, shipped_path("scenarios").glob("*.yaml"))
+
+    outcome = run_command("scenario", "check", "--format", "json", *files)
+
+    assert json.loads(outcome.output)["findings"] == []
+
+
 def test_a_scenario_file_that_is_not_there_is_a_finding_without_a_place() -> None:
     outcome = run_command("scenario", "check", "--format", "json", "no/such.yaml")
 

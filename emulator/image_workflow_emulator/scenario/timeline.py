@@ -1,10 +1,9 @@
 """The timeline of a scenario: changes of state, each at a time or after a request.
 
-Owns what a change says, and which pauses of new writes have no end. The service makes
-the changes.
+Owns what a change says. The service makes the changes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -54,41 +53,3 @@ class TimedChange(Struct, frozen=True):
             and self.change.admission == "paused"
             and self.for_ms is None
         )
-
-
-Timeline: TypeAlias = Sequence[TimedChange]
-"""Changes in the order in which they are made; those after requests come last."""
-
-
-class TimelineWarning(Struct, frozen=True):
-    """A pause that may never end."""
-
-    line: int
-    message: str
-    remedy: str
-
-
-_REMEDY: Final = 'say how long it lasts: "for: 30s" beside "admission: paused"'
-
-
-def pause_warnings(timeline: Timeline) -> Iterator[TimelineWarning]:
-    """Find pauses of new writes that nothing ends, or that may begin after their end."""
-    openings = [index for index, timed in enumerate(timeline) if timed.change == OPEN]
-    ends_after_request = any(
-        isinstance(timeline[index].when, After) for index in openings
-    )
-    if ends_after_request:
-        return
-    for index, timed in enumerate(timeline):
-        if not timed.is_endless_pause:
-            continue
-        if isinstance(timed.when, After) and openings:
-            last = timeline[openings[-1]].spelling["at"]
-            message = (
-                "this pause begins after a request, and ends only at a fixed time, "
-                f"at {last}: if it begins later, nothing ends it"
-            )
-            yield TimelineWarning(timed.line, message, _REMEDY)
-        elif not openings or index > openings[-1]:
-            message = "nothing ends this pause of new writes"
-            yield TimelineWarning(timed.line, message, _REMEDY)

@@ -30,6 +30,7 @@ from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CommandError
 
 if TYPE_CHECKING:
+    from image_workflow_emulator.scenario.pauses import PauseWarning
     from image_workflow_emulator.scenario.world import World
 
 _COLUMNS: Final = ("scenario", "rule", "matched", "fired")
@@ -136,18 +137,21 @@ def show_scenario(name: str) -> None:
 def check(output: ReportOutput, files: tuple[str, ...], world: str | None) -> int:
     """Check scenario files as `serve --scenario` would.
 
-    The exit status is 2 if one cannot be used.
+    Also warns of a pause that may never end. The exit status is 2 if a file cannot be
+    used.
     """
     findings = _findings(files, world)
-    words = count_of(len(findings), "error") if findings else "good"
+    errors = sum(finding.severity == "error" for finding in findings)
+    warnings = len(findings) - errors
+    outcome = _outcome(errors, warnings)
     report = Report(
         kind="scenario",
-        ok=not findings,
-        summary=f"{count_of(len(files), 'scenario file')}: {words}",
+        ok=not errors,
+        summary=f"{count_of(len(files), 'scenario file')}: {outcome}",
         findings=findings,
-        counts={"files": len(files), "errors": len(findings)},
+        counts={"files": len(files), "errors": errors, "warnings": warnings},
     )
-    if findings:
+    if errors:
         report.status = 2
     else:
         file = shlex.quote(files[0])
@@ -155,8 +159,19 @@ def check(output: ReportOutput, files: tuple[str, ...], world: str | None) -> in
     return output.conclude(report)
 
 
+def _outcome(errors: int, warnings: int) -> str:
+    """Say how many errors and warnings there are."""
+    counted = []
+    if errors:
+        counted.append(count_of(errors, "error"))
+    if warnings:
+        counted.append(count_of(warnings, "warning"))
+    return ", ".join(counted) or "good"
+
+
 def _findings(files: Sequence[str], world_file: str | None) -> list[ReportFinding]:
     """Return what is wrong with scenario files, for a world."""
+    from image_workflow_emulator.scenario.pauses import pause_warnings
     from image_workflow_emulator.scenario.scenario_reader import parse_scenario
     from image_workflow_emulator.scenario.world import world_names
 
@@ -165,7 +180,8 @@ def _findings(files: Sequence[str], world_file: str | None) -> list[ReportFindin
     findings = []
     for file in files:
         try:
-            parse_scenario(read_file(file), file, contract, names)
+            scenario = parse_scenario(read_file(file), file, contract, names)
+            findings += map(_warning_finding, pause_warnings(scenario))
         except DocumentError as error:
             for complaint in error.complaints:
                 place = f"{complaint.file}:{complaint.line}:{complaint.column}"
@@ -181,6 +197,16 @@ def _read_world(file: str | None) -> "World":
     if file is None:
         return built_in_world()
     return world_of(read_document(read_file(file), file))
+
+
+def _warning_finding(warning: "PauseWarning") -> ReportFinding:
+    return ReportFinding(
+        rule="endless-pause",
+        severity="warning",
+        where=f"{warning.file}:{warning.line}",
+        message=warning.message,
+        remedy=warning.remedy,
+    )
 
 
 def _finding(where: str | None, message: str) -> ReportFinding:
