@@ -1,13 +1,17 @@
 """The surfaces of bytes: signed addresses that take uploads (D15 to D17, D45, D49), and files of pictures (D19)."""
 
+import asyncio
+import gc
 import re
 from unittest.mock import patch
 
 import pytest
 from PIL import Image
 
+from image_workflow_emulator.app import Application
 from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError
 from image_workflow_emulator.web.files import TARGET_LIFETIME_MS
+from image_workflow_emulator.web.pictures import PictureWorker
 from tests.support.emulator_client import (
     FULL,
     INGREDIENT_PATHS,
@@ -18,6 +22,7 @@ from tests.support.emulator_client import (
     EmulatorUnderTest,
     Json,
     control_call,
+    settings_of,
 )
 from tests.support.pictures import decode, encode, picture
 
@@ -289,6 +294,65 @@ def test_bytes_that_cost_their_helper_are_refused(
         True,
     )
     assert emulator.complete(*ready).outcome == (404, "upload_not_found")
+
+
+@pytest.fixture
+def stopped(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
+    """An emulator that has an Upload Session with bytes, and has ended its helpers."""
+    emulator.application = Application(settings_of())
+    emulator.application.close()
+    return emulator
+
+
+def test_a_picture_that_is_asked_for_while_the_emulator_stops_is_unavailable(
+    stopped: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
+) -> None:
+    pose = stopped.items("/poses")[0]
+
+    answer = stopped.fetch(pose["card_image_url"])
+
+    assert answer.outcome == (503, "service_unavailable")
+    assert "the emulator is stopping" in answer.json["detail"]
+    assert answer.retry_after == 1
+    assert caplog.records == []
+
+
+def test_an_upload_that_is_decoded_while_the_emulator_stops_stays_as_it_was(
+    stopped: EmulatorUnderTest,
+) -> None:
+    session, token = stopped.ready_upload(DATA)
+
+    answer = stopped.complete(session, token)
+
+    assert answer.outcome == (503, "service_unavailable")
+    assert stopped.sandbox.store.uploads.items[session["id"]].status == "received"
+
+
+def test_a_drawing_that_is_lost_after_its_client_has_left_is_not_logged(
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def lose(*_: object) -> None:
+        await asyncio.sleep(0)
+        raise LostHelperError
+
+    monkeypatch.setattr(Helpers, "run", lose)
+    pictures = PictureWorker(Helpers())
+    images = emulator.sandbox.images
+    key = next(key for key, picture in images.pictures.items() if picture.recipe)
+
+    async def ask_and_leave() -> None:
+        asking = asyncio.ensure_future(pictures.data(images, key))
+        await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.wait([asking])
+        await asyncio.sleep(0)
+
+    emulator.run(ask_and_leave())
+    gc.collect()
+
+    assert caplog.records == []
 
 
 # The files of pictures ------------------------------------------------------------------------------------------------

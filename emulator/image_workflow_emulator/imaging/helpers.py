@@ -105,6 +105,11 @@ class Helpers:
         self._small = ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
         self._large = ThreadPoolExecutor(1, thread_name_prefix="large-pictures")
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether they are ended: every job is lost."""
+        return self._is_closed
+
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Have a job done.
 

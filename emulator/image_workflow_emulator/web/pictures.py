@@ -6,21 +6,26 @@ state must be read again.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any, Final
 
 import msgspec
 from msgspec import structs
 
 from image_workflow_emulator.domain.orders import is_above_small_limit
+from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import PhotographRecipe, Recipe
 from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError
+from image_workflow_emulator.imaging.messages import Message
 from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.images import ImageStore
 
 _TOO_DEMANDING = "Decoding it took more time or memory than any usable image needs."
 _ABOVE_SMALL_LIMIT = "The image has more than 25 megapixels, or 8,192 pixels an edge."
+_RETRY_SECONDS: Final = 1
+"""The Retry-After while the emulator stops."""
 
 
 class PictureWorker:
@@ -72,7 +77,7 @@ class PictureWorker:
         """Draw a picture; a failure is reported when the picture is asked for."""
         if key not in images.pictures:
             return
-        with images.held([key]), suppress(LostHelperError, RuntimeError):
+        with images.held([key]), suppress(Problem, LostHelperError, RuntimeError):
             await self._data(images, key)
 
     async def _data(self, images: ImageStore, key: str) -> bytes:
@@ -99,7 +104,7 @@ class PictureWorker:
             stored_as = readings.stored_format
         job = {"job": "normalize", "content_type": content_type, "stored_as": stored_as}
         try:
-            result, parts = await self._helpers.run(job, [data])
+            result, parts = await self._run(job, [data])
         except LostHelperError:
             return DecodedUpload(refusal=_TOO_DEMANDING)
         if "refusal" in result:
@@ -115,7 +120,7 @@ class PictureWorker:
         """Learn the scene of a picture (D30)."""
         with images.held([key]):
             data = await self.data(images, key)
-            result, _ = await self._helpers.run({"job": "examine"}, [data])
+            result, _ = await self._run({"job": "examine"}, [data])
             images.pictures[key].scene = result["scene"]
 
     async def _draw_once(
@@ -129,16 +134,43 @@ class PictureWorker:
         if drawing is None:
             drawing = asyncio.ensure_future(self._draw(images, recipe, inputs))
             self._drawing[place] = drawing
-            drawing.add_done_callback(lambda _: self._drawing.pop(place))
+            drawing.add_done_callback(lambda ended: self._end_drawing(place, ended))
         return await asyncio.shield(drawing)
+
+    def _end_drawing(
+        self, place: tuple[int, Recipe], drawing: asyncio.Future[bytes]
+    ) -> None:
+        del self._drawing[place]
+        if not drawing.cancelled():
+            # asyncio logs a failure that nobody has read: that of cancelled callers.
+            drawing.exception()
 
     async def _draw(
         self, images: ImageStore, recipe: Recipe, inputs: list[bytes]
     ) -> bytes:
         job = {"job": "render", "recipe": msgspec.to_builtins(recipe)}
-        _, parts = await self._helpers.run(job, inputs)
+        _, parts = await self._run(job, inputs)
         images.develop(recipe, parts[0])
         return parts[0]
+
+    async def _run(self, job: Mapping[str, Any], parts: Sequence[bytes]) -> Message:
+        """Have a helper process do a job.
+
+        Raises:
+            LostHelperError: no helper could do it.
+            Problem: service_unavailable, the emulator is stopping.
+        """
+        try:
+            return await self._helpers.run(job, parts)
+        except LostHelperError:
+            if not self._helpers.is_closed:
+                raise
+        raise Problem(
+            "service_unavailable",
+            "the emulator is stopping, and draws and decodes no more pictures",
+            retry_after=_RETRY_SECONDS,
+            remedy="send the request again when the emulator has started again",
+        )
 
 
 def _data_at_hand(
