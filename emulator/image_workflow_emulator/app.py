@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.documents.document import read_document
-from image_workflow_emulator.documents.files import read_file
+from image_workflow_emulator.documents.files import STATE_ROWS_BYTES, read_file
 from image_workflow_emulator.domain.readings import NO_READINGS
 from image_workflow_emulator.http.browser_redirects import ICON, BrowserRedirect
 from image_workflow_emulator.http.door import Door
@@ -167,7 +167,7 @@ class Application(Starlette):
         from image_workflow_emulator.service.state import archive
 
         max_memory = self.settings.max_memory
-        content = read_file(file, max_memory)
+        content = read_file(file, max_memory + STATE_ROWS_BYTES)
         try:
             sandbox = archive.load(
                 content, DEFAULT_SANDBOX_ID, max_memory, self.contract

@@ -179,6 +179,12 @@ def of_event(kind: str, index: int, value: object) -> Callable[[Parts], object]:
     )
 
 
+def _make_from_itself(parts: Parts) -> None:
+    """Let a picture need itself before it can be drawn."""
+    picture = next(row for row in parts["pictures"] if row["recipe"] is not None)
+    picture["recipe"]["inputs"] = [picture["key"]]
+
+
 CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a field too few": (
         lambda parts: parts["head"]["state"].pop("seed"),
@@ -214,6 +220,22 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "Credits below none": (
         of("accounts", 0, "ledger", granted=-1),
         "`$.ledger.granted`",
+    ),
+    "a picture made from one that is gone": (
+        of_photograph(inputs=["ast_x"]),
+        '"ast_x" does not come before it',
+    ),
+    "a picture made from itself": (
+        _make_from_itself,
+        "does not come before it",
+    ),
+    "a picture of no recipe and no bytes": (
+        of_picture_of_an_asset(sha256=None),
+        "it has neither recipe nor bytes",
+    ),
+    "two pictures of one key": (
+        lambda parts: parts["pictures"].append(parts["pictures"][0]),
+        "there are two such pictures",
     ),
     "a picture of no ratio": (
         of_photograph(aspect_ratio="$ref"),
@@ -322,6 +344,59 @@ def test_more_pictures_than_the_memory_holds_are_refused(
         file,
         "has 200000 bytes, more than --max-memory leaves for it; raise it",
     )
+
+
+def draw_two_alike(emulator: EmulatorUnderTest) -> list[str]:
+    """Order the same picture twice, and one that differs; return their URLs."""
+    sources = emulator.assets(1)
+    for directions in ("", "", "From above."):
+        generation = emulator.photograph(
+            asset_ids=sources, custom_directions=directions
+        )
+        emulator.wait_for(generation.json)
+    return [asset["url"] for asset in emulator.items("/assets?source=generation")]
+
+
+def test_equal_pictures_of_a_loaded_sandbox_take_their_memory_once(
+    make_emulator: MakeEmulator,
+) -> None:
+    original = make_emulator()
+    draw_two_alike(original)
+    copy = make_emulator()
+
+    copy.told("PUT", "/state", content=saved(original))
+
+    assert copy.sandbox.images.held_bytes == original.sandbox.images.held_bytes
+    assert copy.sandbox.memory.held_bytes == original.sandbox.memory.held_bytes
+
+
+def test_drawn_pictures_of_a_loaded_sandbox_can_be_dropped_and_drawn_again(
+    emulator: EmulatorUnderTest,
+) -> None:
+    urls = draw_two_alike(emulator)
+    files = [emulator.fetch(url).body for url in urls]
+    emulator.told("PUT", "/state", content=saved(emulator))
+    memory = emulator.sandbox.memory
+    drawn_bytes = sum(map(len, set(files)))
+
+    memory.limit_bytes = memory.held_bytes
+    has_room = memory.make_room(drawn_bytes)
+
+    assert has_room
+    assert [emulator.fetch(url).body for url in urls] == files
+
+
+@pytest.mark.emulator(max_memory=60_000)
+def test_a_file_fits_the_memory_of_the_emulator_that_wrote_it(
+    emulator: EmulatorUnderTest,
+) -> None:
+    urls = draw_two_alike(emulator)
+    files = [emulator.fetch(url).body for url in urls]
+
+    emulator.told("PUT", "/state", content=saved(emulator))
+
+    assert [emulator.fetch(url).body for url in urls] == files
+    assert emulator.sandbox.memory.held_bytes <= 60_000
 
 
 DEEP_ROW = (

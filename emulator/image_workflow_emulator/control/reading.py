@@ -13,6 +13,7 @@ from image_workflow_emulator.control.operations import (
     control_schemas,
 )
 from image_workflow_emulator.documents.complaints import clause
+from image_workflow_emulator.documents.files import STATE_ROWS_BYTES
 from image_workflow_emulator.documents.limits import MAX_BYTES
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, listed
 from image_workflow_emulator.documents.values import MAX_INTEGER
@@ -48,7 +49,7 @@ async def read_body(
     if content is None:
         expected = "fewer"
         if STATE_FILE in operation.body_types:
-            expected = f"at most --max-memory {limit_bytes}"
+            expected = f"at most {limit_bytes}, as --max-memory is {max_memory}"
         detail = f"(body): found more than {limit_bytes} bytes; expected {expected}"
         raise Problem("invalid_request", detail, status=413)
     return content
@@ -56,7 +57,7 @@ async def read_body(
 
 def _body_limit(operation: Operation, max_memory: int) -> int:
     if STATE_FILE in operation.body_types:
-        return max_memory
+        return max_memory + STATE_ROWS_BYTES
     if "image/png" in operation.body_types:
         return MAX_IMAGE_BYTES
     return MAX_BYTES

@@ -14,6 +14,8 @@ from image_workflow_emulator.documents.limits import MAX_BYTES
 
 MAX_RECORDING_BYTES: Final = 256 * 1024 * 1024
 """Limit of a recording, a session and a report: what programs write."""
+STATE_ROWS_BYTES: Final = 64 * 1024 * 1024
+"""By how much a state file may exceed the limit of its pictures: all else, compressed."""
 _CHUNK_BYTES: Final = 1024 * 1024
 
 

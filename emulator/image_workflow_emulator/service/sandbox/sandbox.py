@@ -243,8 +243,8 @@ class Sandbox(SandboxState):
 
     def take_place_of(self, old: "Sandbox") -> None:
         """Count the image bytes in the memory budget of another sandbox from now on, and notify its watchers."""
-        old.memory.held_bytes += self.images.held_bytes
-        self.memory = self.images.budget = old.memory
+        self.images.move_to(old.memory)
+        self.memory = old.memory
         self.feed, old.feed = old.feed, old.journal.feed
         self.journal.feed = self.feed
         self.feed.restart()

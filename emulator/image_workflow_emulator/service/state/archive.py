@@ -1,4 +1,6 @@
-"""State files as zip files: written piece by piece, and read within bounds of bytes and memory."""
+"""State files as zip files: written piece by piece, and read within bounds of bytes and
+memory.
+"""
 
 import hashlib
 import io
@@ -32,9 +34,13 @@ MAX_STATE_BYTES: Final = 256 * 1024 * 1024
 """Limit of `state.jsonl`."""
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 MAX_MEMBERS: Final = 100_000
+_MAX_DIGEST_BYTES: Final = 1_000
 _MEMBER_SIGNATURE: Final = b"PK\x01\x02"
+_BOUNDED_COMPRESSIONS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Only these are inflated within bounds."""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-"""The one date that every member of the file has, so that equal states are equal files."""
+"""The one date that every member of the file has, so that equal states are equal
+files."""
 _ROWS_AT_ONCE: Final = 50
 _CHANGED: Final = "the file is damaged, or somebody changed it"
 
@@ -49,13 +55,14 @@ def _digest_line(digest: str) -> bytes:
     return f"{digest}  {STATE}\n".encode()
 
 
-# Writing --------------------------------------------------------------------------------------------------------------
+# Writing ------------------------------------------------------------------------------
 
 
 def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
     """Return a sandbox that is settled up to now as the pieces of a state file.
 
-    The sandbox may change while the pieces are fetched, from whatever thread: they show the moment of this call.
+    The sandbox may change while the pieces are fetched, from whatever thread: they show
+    the moment of this call.
     """
     head = Encoder().encode_lines([tables.head_of(sandbox, now)])
     pictures = tables.pictures_of(sandbox)
@@ -74,23 +81,21 @@ class _Sink(io.RawIOBase):
 
     def take(self) -> bytes:
         """Return what was written since the last call."""
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)
+        content = b"".join(self._pieces)
+        self._pieces.clear()
+        return content
 
 
 def _pieces(
     head: bytes, pictures: tables.Pictures, rows: dict[str, Iterable[Any]]
 ) -> Iterator[bytes]:
-    sink, digest = _Sink(), hashlib.sha256()
+    sink = _Sink()
+    digest = hashlib.sha256()
     with zipfile.ZipFile(sink, "w") as archive:
         for saved, picture in pictures:
-            data = picture.data
-            if data is not None:
-                saved.recipe, saved.sha256 = None, hashlib.sha256(data).hexdigest()
-                name = PICTURES + saved.sha256
-                if name not in archive.NameToInfo:
-                    archive.writestr(zipfile.ZipInfo(name, _EPOCH), data)
-                    yield sink.take()
+            if picture.data is not None:
+                saved.sha256 = _write_picture(archive, picture.data)
+                yield sink.take()
         member = zipfile.ZipInfo(STATE, _EPOCH)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:
@@ -98,11 +103,19 @@ def _pieces(
                 digest.update(lines)
                 file.write(lines)
                 yield sink.take()
-        archive.writestr(
-            zipfile.ZipInfo(DIGEST, _EPOCH), _digest_line(digest.hexdigest())
-        )
+        digest_line = _digest_line(digest.hexdigest())
+        archive.writestr(zipfile.ZipInfo(DIGEST, _EPOCH), digest_line)
         archive.comment = FORMAT
     yield sink.take()
+
+
+def _write_picture(archive: zipfile.ZipFile, data: bytes) -> str:
+    """Write the bytes of a picture, unless equal ones are there; return their SHA-256."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    name = PICTURES + sha256
+    if name not in archive.NameToInfo:
+        archive.writestr(zipfile.ZipInfo(name, _EPOCH), data)
+    return sha256
 
 
 def _lines(head: bytes, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
@@ -110,12 +123,12 @@ def _lines(head: bytes, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
     encoder = Encoder()
     yield head
     for name, table in rows.items():
-        left = iter(table)
-        while some := [(name, row) for row in islice(left, _ROWS_AT_ONCE)]:
-            yield encoder.encode_lines(some)
+        rows_left = iter(table)
+        while rows_now := list(islice(rows_left, _ROWS_AT_ONCE)):
+            yield encoder.encode_lines([(name, row) for row in rows_now])
 
 
-# Reading --------------------------------------------------------------------------------------------------------------
+# Reading ------------------------------------------------------------------------------
 
 
 def load(
@@ -125,41 +138,54 @@ def load(
     contract: Contract,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> Sandbox:
-    """Make a sandbox with an id from a state file, settled; nothing else changes. Call it in a thread of its own.
+    """Make a sandbox with an id from a state file, settled; nothing else changes. Call it
+    in a thread of its own.
 
-    `limit_bytes` is how many bytes of pictures it may have (`--max-memory`). They are counted in a budget of the
-    sandbox's own, until it takes its place. `is_stopping` ends the loading: the process cannot end before its
-    threads.
+    `limit_bytes` is how many bytes of pictures it may have (`--max-memory`). They are
+    counted in a budget of the sandbox's own, until it takes its place. `is_stopping` ends
+    the loading: the process cannot end before its threads.
 
     Raises:
-        StateError: the file is not a state file, is of another version, was changed, or does not fit together.
+        StateError: the file is not a state file, is of another version, was changed, or
+            does not fit together.
     """
     try:
-        if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
-            raise ValueError(f"it has more than {MAX_MEMBERS} members")
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check(archive)
-            reading = _Reading(archive, identifier, limit_bytes, contract, is_stopping)
-            sandbox = reading.sandbox()
-            check_references(sandbox)
-            if len(sandbox.timeline):
-                _rehearse(reading.sandbox())
-        engine.enter(sandbox)
+        return _load(content, identifier, limit_bytes, contract, is_stopping)
     except StateError:
         raise
-    except Exception as error:  # damaged zip files raise many kinds, and so do lines that somebody wrote by hand
-        what = f"{type(error).__name__}: {error}"
+    except Exception as error:
+        # Damaged zip files raise many kinds, and so do lines that somebody wrote by hand.
+        cause = f"{type(error).__name__}: {error}"
         raise StateError(
-            f"the file is not a state file, or is damaged: {what}"
+            f"the file is not a state file, or is damaged: {cause}"
         ) from error
+
+
+def _load(
+    content: bytes,
+    identifier: str,
+    limit_bytes: int,
+    contract: Contract,
+    is_stopping: Callable[[], bool],
+) -> Sandbox:
+    if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
+        raise ValueError(f"it has more than {MAX_MEMBERS} members")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        _check(archive)
+        reading = _Reading(archive, identifier, limit_bytes, contract, is_stopping)
+        sandbox = reading.sandbox()
+        check_references(sandbox)
+        if len(sandbox.timeline):
+            _rehearse(reading.sandbox())
+    engine.enter(sandbox)
     return sandbox
 
 
 def _rehearse(copy: Sandbox) -> None:
     """Let all time pass in a copy of a sandbox.
 
-    An event that does not fit what it happens to would otherwise be met by every later request. Raises what goes
-    wrong.
+    An event that does not fit what it happens to would otherwise be met by every later
+    request. Raises what goes wrong.
     """
     engine.settle(copy, LATEST_INSTANT)
     check_references(copy)
@@ -202,39 +228,41 @@ class _Reading:
 def _check(archive: zipfile.ZipFile) -> None:
     """Check the version, and that the lines are as they were saved. Raises StateError."""
     if archive.comment != FORMAT:
+        found = excerpt(archive.comment.decode("latin-1"))
+        expected = excerpt(FORMAT.decode())
         raise StateError(
-            f"the file is not a state file of this version: found {excerpt(archive.comment.decode('latin-1'))}, "
-            f"expected {excerpt(FORMAT.decode())}; load it with the emulator that wrote it"
+            f"the file is not a state file of this version: found {found}, expected "
+            f"{expected}; load it with the emulator that wrote it"
         )
     with _open(archive, STATE, MAX_STATE_BYTES) as file:
-        digest = hashlib.file_digest(
-            cast(io.BufferedIOBase, file), "sha256"
-        ).hexdigest()
-    if _read(archive, DIGEST, 1_000) != _digest_line(digest):
+        buffered = cast(io.BufferedIOBase, file)
+        digest = hashlib.file_digest(buffered, "sha256").hexdigest()
+    if _read(archive, DIGEST, _MAX_DIGEST_BYTES) != _digest_line(digest):
         raise StateError(f"{STATE} is not as it was saved (see {DIGEST}): {_CHANGED}")
 
 
 def _picture(archive: zipfile.ZipFile, memory: MemoryBudget, sha256: str) -> bytes:
-    """Return the bytes of a picture. Raises StateError."""
-    data = _read(archive, PICTURES + sha256, memory.limit_bytes - memory.held_bytes)
+    """Return the bytes of a picture; what can be drawn again makes room for them.
+
+    Raises:
+        StateError: it is not as it was saved, or does not fit into the memory.
+    """
+    name = PICTURES + sha256
+    memory.make_room(archive.getinfo(name).file_size)
+    data = _read(archive, name, memory.limit_bytes - memory.held_bytes)
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise StateError(f"{PICTURES}{sha256} is not as it was saved: {_CHANGED}")
+        raise StateError(f"{name} is not as it was saved: {_CHANGED}")
     return data
 
 
 def _open(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> IO[bytes]:
     member = archive.getinfo(name)
-    if member.compress_type not in (
-        zipfile.ZIP_STORED,
-        zipfile.ZIP_DEFLATED,
-    ):  # only these are inflated within bounds
+    if member.compress_type not in _BOUNDED_COMPRESSIONS:
         raise StateError(f"{name}: expected it to be stored or deflated")
     if member.file_size > limit_bytes:
-        allowed = (
-            "--max-memory leaves for it; raise it"
-            if name.startswith(PICTURES)
-            else "it can have"
-        )
+        allowed = "it can have"
+        if name.startswith(PICTURES):
+            allowed = "--max-memory leaves for it; raise it"
         raise StateError(f"{name} has {member.file_size} bytes, more than {allowed}")
     return archive.open(member)
 

@@ -1,6 +1,7 @@
 """Whether what the rows of a state file refer to is there."""
 
 from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.service.sandbox.images import ImageStore
 from image_workflow_emulator.service.sandbox.sandbox import EVERYONE, Sandbox
 
 
@@ -10,8 +11,9 @@ def check_references(sandbox: Sandbox) -> None:
     Raises:
         ValueError: the first reference that leads nowhere.
     """
-    for held in sandbox.credentials.values():
-        _check_team(sandbox, held.credential.team_id, held.credential.id)
+    for account in sandbox.credentials.values():
+        credential = account.credential
+        _check_team(sandbox, credential.team_id, credential.id)
     for team_id in sandbox.playbooks:
         if team_id != EVERYONE:
             _check_team(sandbox, team_id, "a playbook")
@@ -22,8 +24,25 @@ def check_references(sandbox: Sandbox) -> None:
     for asset_id in sandbox.store.assets.items:
         if asset_id not in sandbox.images.pictures:
             raise ValueError(f"{asset_id}: its picture is missing")
+    _check_inputs(sandbox.images)
 
 
 def _check_team(sandbox: Sandbox, team_id: str, owned: str) -> None:
     if team_id not in sandbox.accounts:
         raise ValueError(f"{owned}: the Team {excerpt(team_id)} is missing")
+
+
+def _check_inputs(images: ImageStore) -> None:
+    """Check that each picture is made from earlier ones, so that no two need each other.
+
+    Those of a picture that is developed may be gone.
+    """
+    earlier: set[str] = set()
+    for key, picture in images.pictures.items():
+        recipe = picture.content.recipe
+        inputs = recipe.inputs if recipe is not None else ()
+        for source in inputs:
+            is_gone = source not in images.pictures and picture.data is not None
+            if source not in earlier and not is_gone:
+                raise ValueError(f"{key}: {excerpt(source)} does not come before it")
+        earlier.add(key)

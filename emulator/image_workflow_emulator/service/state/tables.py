@@ -1,10 +1,12 @@
-"""What a state file says: its first line, and its tables: the rows of each, how they are listed and added.
+"""What a state file says: its first line, and its tables: the rows of each, how they are
+listed and added.
 
-Most rows are values of the sandbox as they are. Types say what a row may be. The indexes of collections are left out:
-they are built from the rows.
+Most rows are values of the sandbox as they are. Types say what a row may be. The indexes
+of collections are left out: they are built from the rows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -21,6 +23,7 @@ from image_workflow_emulator.domain.resources import Count, Instant
 from image_workflow_emulator.kernel.clock import Clock, ClockSetting
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
+from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.playbook import (
     AwaitedChange,
     Playbook,
@@ -43,7 +46,7 @@ from image_workflow_emulator.service.sandbox.sandbox import (
     TeamAccount,
 )
 
-# The first line -------------------------------------------------------------------------------------------------------
+# The first line -----------------------------------------------------------------------
 
 
 class SavedScenario(Struct, frozen=True):
@@ -54,9 +57,9 @@ class SavedScenario(Struct, frozen=True):
 
     def read(self, contract: Contract) -> Scenario:
         """Read the scenario again. Raises DocumentError."""
-        return (
-            parse_scenario(self.text, self.file, contract) if self.text else NO_SCENARIO
-        )
+        if not self.text:
+            return NO_SCENARIO
+        return parse_scenario(self.text, self.file, contract)
 
 
 class SavedOptions(Beginning, frozen=True, kw_only=True):
@@ -91,12 +94,14 @@ class Head(Struct, frozen=True):
 
 
 def head_of(sandbox: Sandbox, now: int) -> Head:
-    """Return the first line of the state file of a sandbox; it shows what the sandbox goes on to change."""
+    """Return the first line of the state file of a sandbox; it shows what the sandbox goes
+    on to change.
+    """
     state = msgspec.convert(sandbox, SavedState, from_attributes=True)
     return Head(now, sandbox.clock.setting, sandbox.journal.last_sequence, state)
 
 
-# The rows -------------------------------------------------------------------------------------------------------------
+# The rows -----------------------------------------------------------------------------
 
 
 class SavedPlaybook(Struct, frozen=True):
@@ -114,7 +119,9 @@ SavedEvent: TypeAlias = tuple[Instant, str, str, Count]
 
 
 class SavedPicture(Struct):
-    """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
+    """A picture: its recipe, if it has one, and the SHA-256 (in hexadecimal) of its bytes,
+    if there are any. Equal bytes are one member of the file.
+    """
 
     key: str
     recipe: Recipe | None
@@ -145,37 +152,39 @@ TABLES: Mapping[str, Any] = {
 
 
 def pictures_of(sandbox: Sandbox) -> Pictures:
-    """Return the pictures, each with its row of this moment, to which the digest of its bytes is still to be added."""
-    return [
-        (
-            SavedPicture(
-                key, one.content.recipe, one.scene, one.holds - one.waits, one.is_public
-            ),
-            one,
+    """Return the pictures, each with its row of this moment, to which the digest of its
+    bytes is still to be added.
+    """
+    rows = []
+    for key, picture in sandbox.images.pictures.items():
+        row = SavedPicture(
+            key=key,
+            recipe=picture.content.recipe,
+            scene=picture.scene,
+            holds=picture.holds - picture.waits,
+            is_public=picture.is_public,
         )
-        for key, one in sandbox.images.pictures.items()
-    ]
+        rows.append((row, picture))
+    return rows
 
 
 def rows_of(sandbox: Sandbox, pictures: Pictures) -> dict[str, Iterable[Any]]:
     """Return the rows of all tables at this moment."""
-    playbooks = sandbox.playbooks.values()
     rows: dict[str, Iterable[Any]] = {
         "accounts": _encoded(sandbox.accounts.values()),
         "credentials": _encoded(sandbox.credentials.values()),
-        "playbooks": _encoded(
-            msgspec.convert(one, SavedPlaybook, from_attributes=True)
-            for one in playbooks
-        ),
+        "playbooks": _encoded(map(_saved_playbook, sandbox.playbooks.values())),
         "events": _events(sandbox),
         "pictures": [saved for saved, _ in pictures],
         "records": sandbox.idempotency.records(),
     }
-    rows |= {
-        name: list(collection.items.values())
-        for name, collection in sandbox.store.collections().items()
-    }
+    for name, collection in sandbox.store.collections().items():
+        rows[name] = list(collection.items.values())
     return {name: rows[name] for name in TABLES}
+
+
+def _saved_playbook(playbook: Playbook) -> SavedPlaybook:
+    return msgspec.convert(playbook, SavedPlaybook, from_attributes=True)
 
 
 def _encoded(rows: Iterable[Any]) -> list[msgspec.Raw]:
@@ -193,6 +202,9 @@ def _events(sandbox: Sandbox) -> list[SavedEvent]:
     ]
 
 
+# Loading ------------------------------------------------------------------------------
+
+
 class Loading:
     """A sandbox that is being made from the lines of a state file."""
 
@@ -204,20 +216,15 @@ class Loading:
         contract: Contract,
         picture_of: Callable[[str], bytes],
     ) -> None:
-        """Begin with the first line. `picture_of` returns the bytes of a picture by their SHA-256."""
-        self._contract, self._picture_of = contract, picture_of
-        values, options = asdict(head.state), asdict(head.state.options)
-        self._saved_id = values.pop("id")
-        values["options"] = SandboxOptions(
-            **options | {"scenario": options["scenario"].read(contract)}
-        )
-        clock, journal = (
-            Clock(head.clock, head.now),
-            Journal(last_sequence=head.last_sequence),
-        )
-        self.sandbox = Sandbox(
-            identifier, memory, SandboxState(**values, clock=clock, journal=journal)
-        )
+        """Begin with the first line.
+
+        `picture_of` returns the bytes of a picture by their SHA-256.
+        """
+        self._contract = contract
+        self._picture_of = picture_of
+        self._saved_id = head.state.id
+        state = _state_of(head, contract)
+        self.sandbox = Sandbox(identifier, memory, state)
 
     def add(self, table: str, row: Any) -> None:
         """Add a row."""
@@ -226,29 +233,69 @@ class Loading:
             case "accounts":
                 sandbox.accounts[row.team.id] = row
             case "credentials":
-                key = row.credential.key
-                if self._saved_id != DEFAULT_SANDBOX_ID:
-                    key = key.removesuffix(f"_{self._saved_id}")
-                row.credential = replace(row.credential, key=sandbox.key_of(key))
-                sandbox.credentials[row.credential.key] = row
+                self._add_credential(row)
             case "playbooks":
-                scenario = row.scenario.read(self._contract)
-                playbook = Playbook(
-                    scenario,
-                    row.began_at,
-                    sandbox.seed,
-                    row.team,
-                    row.counts,
-                    row.awaited,
-                )
-                sandbox.playbooks[row.team or EVERYONE] = playbook
+                self._add_playbook(row)
             case "events":
                 sandbox.timeline.schedule(*row)
             case "pictures":
-                data = None if row.sha256 is None else self._picture_of(row.sha256)
-                picture = sandbox.images.restore(row.key, data or row.recipe, row.scene)
-                picture.holds, picture.is_public = row.holds, row.is_public
+                self._add_picture(row)
             case "records":
                 sandbox.idempotency.restore(*row)
             case _:
                 sandbox.store.collections()[table].add(row)
+
+    def _add_credential(self, account: CredentialAccount) -> None:
+        """Add a credential, its key in the form that the keys of this sandbox have."""
+        credential = account.credential
+        world_key = credential.key
+        if self._saved_id != DEFAULT_SANDBOX_ID:
+            world_key = world_key.removesuffix(f"_{self._saved_id}")
+        key = self.sandbox.key_of(world_key)
+        account.credential = replace(credential, key=key)
+        self.sandbox.credentials[key] = account
+
+    def _add_playbook(self, saved: SavedPlaybook) -> None:
+        playbook = Playbook(
+            saved.scenario.read(self._contract),
+            saved.began_at,
+            self.sandbox.seed,
+            saved.team,
+            saved.counts,
+            saved.awaited,
+        )
+        self.sandbox.playbooks[saved.team or EVERYONE] = playbook
+
+    def _add_picture(self, saved: SavedPicture) -> None:
+        """Add a picture. Raises ValueError if there is nothing that it could be."""
+        images = self.sandbox.images
+        if saved.key in images.pictures:
+            raise ValueError(f"{excerpt(saved.key)}: there are two such pictures")
+        read_data = None
+        if saved.sha256 is not None:
+            read_data = partial(self._picture_of, saved.sha256)
+        if saved.recipe is not None:
+            images.restore_drawn(saved.key, saved.recipe, read_data, saved.scene)
+        elif read_data is not None:
+            images.put(saved.key, read_data(), saved.scene)
+        else:
+            raise ValueError(f"{excerpt(saved.key)}: it has neither recipe nor bytes")
+        picture = images.pictures[saved.key]
+        picture.holds = saved.holds
+        picture.is_public = saved.is_public
+
+
+def _state_of(head: Head, contract: Contract) -> SandboxState:
+    """Return the state of a sandbox, from what the first line says of it.
+
+    Raises:
+        DocumentError: its scenario cannot be read.
+    """
+    options = asdict(head.state.options)
+    options["scenario"] = head.state.options.scenario.read(contract)
+    values = asdict(head.state)
+    del values["id"]
+    values["options"] = SandboxOptions(**options)
+    clock = Clock(head.clock, head.now)
+    journal = Journal(last_sequence=head.last_sequence)
+    return SandboxState(**values, clock=clock, journal=journal)
