@@ -4,6 +4,7 @@ how they find their emulator, and how their tables fit.
 
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -233,6 +234,21 @@ def test_a_deleted_sandbox_is_gone(server: Server) -> None:
     assert first_column(told(server, "sandboxes")) == ["default"]
 
 
+def test_a_state_file_can_be_loaded_from_a_pipe(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    run_command("state", "save", str(file), EMULATOR_URL=server.url)
+    reader, writer = os.pipe()
+    os.write(writer, file.read_bytes())
+    os.close(writer)
+
+    outcome = run_command("state", "load", f"/dev/fd/{reader}", EMULATOR_URL=server.url)
+    os.close(reader)
+
+    assert outcome.complaint == ""
+    assert outcome.status == 0
+    assert outcome.output == f"loaded /dev/fd/{reader}\n"
+
+
 # Refusals -----------------------------------------------------------------------------
 
 
@@ -246,7 +262,7 @@ def test_a_deleted_sandbox_is_gone(server: Server) -> None:
         ("sandboxes create --world README.md", "README.md:"),
         ("state load README.md", "README.md: the file is not a state file"),
         ("state load no/such.zip", "cannot read no/such.zip: no such file or"),
-        ("state load /dev/zero", "/dev/zero: expected a file, not a device or a pipe"),
+        ("state load /dev/zero", "/dev/zero: expected a file or a pipe, not a device"),
         ("state save no/such.zip", "cannot write no/such.zip: no such file or"),
         ("teams set Demo credits=--5", '/credits: found "--5"'),
         ("teams set Demo credits", "teams set: found 'credits', expected NAME=VALUE"),

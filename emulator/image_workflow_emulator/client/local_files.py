@@ -90,12 +90,15 @@ def read_file(file: "str | PathLike[str]", max_bytes: int = MAX_BYTES) -> bytes:
 def read_state_file(file: "str | PathLike[str]") -> bytes:
     """Return what a state file holds.
 
-    Raises UnusableFileError for one that cannot be read, and for a device or a pipe,
-    which may have no end.
+    A pipe is read within a lower limit: it may have no end. Raises UnusableFileError for
+    what cannot be read, and for a device.
     """
-    if Path(file).exists() and not Path(file).is_file():
-        expected = "expected a file, not a device or a pipe"
+    path = Path(file)
+    if path.is_char_device() or path.is_block_device():
+        expected = "expected a file or a pipe, not a device"
         raise UnusableFileError("invalid_request", f"{fspath(file)}: {expected}")
+    if path.is_fifo():
+        return read_file(file, files.MAX_RECORDING_BYTES)
     return read_file(file, _MAX_STATE_BYTES)
 
 
