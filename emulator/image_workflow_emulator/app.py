@@ -98,7 +98,7 @@ class Application(Starlette):
         if settings.state is not None:
             self._load_state(settings.state)
         self._helpers = helpers or Helpers()
-        self._pictures = PictureWorker(self._helpers)
+        self._pictures = PictureWorker(self._helpers, self.sandboxes.memory)
         self._stop = Stop()
         self._identifiers = Identifiers(-1)
         """The ids of requests that no surface gets, which must not change the

@@ -338,7 +338,7 @@ def test_a_drawing_that_is_lost_after_its_client_has_left_is_not_logged(
         raise LostHelperError
 
     monkeypatch.setattr(Helpers, "run", lose)
-    pictures = PictureWorker(Helpers())
+    pictures = PictureWorker(Helpers(), emulator.sandbox.memory)
     images = emulator.sandbox.images
     key = next(key for key, picture in images.pictures.items() if picture.recipe)
 
