@@ -1,4 +1,6 @@
-"""The history of a Team's Credits: each change with its time, its reason and what it left."""
+"""The history of a Team's Credits: each change with its time, its reason and what it
+left.
+"""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeAlias

@@ -1,7 +1,9 @@
-"""Idempotency records (section 4, D10 to D14): which key is bound to what, and for how long.
+"""Idempotency records (section 4, D10 to D14): which key is bound to what, and for how
+long.
 
-A key is scoped to the credential, the method and the concrete path. It is *held* while its request is being admitted
-(D13), then bound to the answer (D10) or released. Records are kept for 24 hours from admission (D12).
+A key is scoped to the credential, the method and the concrete path. It is *held* while
+its request is being admitted (D13), then bound to the answer (D10) or released. Records
+are kept for 24 hours from admission (D12).
 """
 
 from collections import OrderedDict
@@ -18,7 +20,8 @@ RETENTION_MS = 24 * HOUR_MS
 RETENTIONS_MS: Mapping[str, int] = {"plain": RETENTION_MS, "week": 7 * RETENTION_MS}
 """How long a key is remembered, by the reading of D12."""
 MAX_RECORDS = 200_000
-"""The most records of one sandbox: one API Credential can make 172,800 within its request rate in 24 hours (D58)."""
+"""The most records of one sandbox: one API Credential can make 172,800 within its
+request rate in 24 hours (D58)."""
 
 
 class Scope(NamedTuple):
@@ -48,12 +51,16 @@ class IdempotencyRecords:
     _records: OrderedDict[Scope, StoredAnswer] = field(
         default_factory=OrderedDict, init=False
     )
-    """Ordered: the more was deleted from an ordinary dict, the longer it takes to find its first key."""
+    """Ordered: the more was deleted from an ordinary dict, the longer it takes to find
+    its first key."""
     held: set[Scope] = field(default_factory=set, init=False)
-    """The keys whose requests are being admitted (D13). One that is taken out without a record is as new (D10)."""
+    """The keys whose requests are being admitted (D13). One that is taken out without a
+    record is as new (D10)."""
 
     def find(self, scope: Scope, now: int) -> StoredAnswer | None:
-        """Return the record of a key; to the millisecond, none once it is 24 hours old (D12)."""
+        """Return the record of a key; to the millisecond, none once it is 24 hours old
+        (D12).
+        """
         record = self._records.get(scope)
         if record is None or now >= record.admitted_at + self.retention_ms:
             return None
@@ -65,8 +72,8 @@ class IdempotencyRecords:
         self.restore(scope, record)
 
     def full_until(self, now: int) -> int | None:
-        """Return when there is room for one more; None if there is some now. No record is dropped before it has run
-        out.
+        """Return when there is room for one more; None if there is some now. No record
+        is dropped before it has run out.
         """
         if len(self._records) < MAX_RECORDS:
             return None

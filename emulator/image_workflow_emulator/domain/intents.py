@@ -1,8 +1,10 @@
-"""Intents (D14): a body that the contract allows, with defaults applied and everything in one form.
+"""Intents (D14): a body that the contract allows, with defaults applied and everything
+in one form.
 
-Two requests with the same intent are the same request to an Idempotency-Key. An intent is also what an Operation and a
-Generation echo as their `request` (D28). Owns the rules between the fields of one body (stateless, so they are decided
-with the body's check); must not look at anything outside the body.
+Two requests with the same intent are the same request to an Idempotency-Key. An intent
+is also what an Operation and a Generation echo as their `request` (D28). Owns the rules
+between the fields of one body (stateless, so they are decided with the body's check);
+must not look at anything outside the body.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +26,9 @@ def colour(text: str) -> str:
 
 
 def _product(body: Intent) -> Intent:
-    """A Primary must be one of the photos given with it (section 4); without photos the Product's own decide, later."""
+    """A Primary must be one of the photos given with it (section 4); without photos the
+    Product's own decide, later.
+    """
     asset_ids = body.get("asset_ids")
     primary = body.get("primary_asset_id")
     if asset_ids is not None and primary is not None and primary not in asset_ids:
@@ -33,7 +37,9 @@ def _product(body: Intent) -> Intent:
 
 
 def _product_photography(body: Intent) -> Intent:
-    """Apply the rules between fields of D32 to D34, and the normalization of transparent output."""
+    """Apply the rules between fields of D32 to D34, and the normalization of
+    transparent output.
+    """
     is_photoshoot = body["output_mode"] == "photoshoot"
     # 2.0 is the whole number 2.
     intent: Intent = {**body, "image_count": int(body["image_count"])}
@@ -96,7 +102,8 @@ def _with_defaults(body: Intent, readings: Readings) -> Intent:
 
 MAX_NAME = 100
 MAX_TEXT = 2_000
-"""The lengths in code points beyond which a name, and any other text, is refused by D04=short."""
+"""The lengths in code points beyond which a name, and any other text, is refused by
+D04=short."""
 
 
 def _check_lengths(body: Intent, where: str = "") -> None:
@@ -137,7 +144,8 @@ _RULES: Mapping[str, Callable[[Intent], Intent]] = {
 
 
 def intent_of(body_name: str, body: Intent, readings: Readings = NO_READINGS) -> Intent:
-    """Return the intent of a body that the contract allows, by the readings of D04 and D33.
+    """Return the intent of a body that the contract allows, by the readings of D04 and
+    D33.
 
     Raises:
         Problem: invalid_input, where fields contradict each other.
@@ -153,5 +161,7 @@ def intent_of(body_name: str, body: Intent, readings: Readings = NO_READINGS) ->
 
 
 def fingerprint(intent: Intent) -> bytes:
-    """Return what two requests with the same intent have in common, and no others (D14)."""
+    """Return what two requests with the same intent have in common, and no others
+    (D14).
+    """
     return msgspec.json.encode(intent, order="sorted")

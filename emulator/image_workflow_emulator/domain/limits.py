@@ -1,4 +1,5 @@
-"""What limits admission: the request rate (D41), the concurrency budget (D40), the pause of writes, and Credits.
+"""What limits admission: the request rate (D41), the concurrency budget (D40), the
+pause of writes, and Credits.
 
 Counts, amounts and windows only: the caller knows who is limited, and what to answer.
 """
@@ -16,17 +17,22 @@ from image_workflow_emulator.domain.resources import Amount, Instant
 RATE_WINDOW_MS = 60_000
 TEAM_REQUESTS_PER_MINUTE = 600
 NOTHING_DUE_MS = 60_000
-"""How long to wait for a place in the budget when none of the work in it is due to finish (D47)."""
+"""How long to wait for a place in the budget when none of the work in it is due to
+finish (D47)."""
 
 
 @dataclass(slots=True, eq=False)
 class RateWindow:
-    """The instants of the requests let in during the last minute: an exact sliding window (D41)."""
+    """The instants of the requests let in during the last minute: an exact sliding
+    window (D41).
+    """
 
     admitted: list[Instant] = field(default_factory=list)
 
     def wait_ms(self, now: int, limit: int) -> int:
-        """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
+        """Return how long a request must wait to be let in; 0 if it may come now. Exact
+        (D42).
+        """
         admitted = self.admitted
         window_begins = now - RATE_WINDOW_MS
         if admitted and admitted[0] <= window_begins:
@@ -40,7 +46,9 @@ class RateWindow:
 
 @dataclass(slots=True, eq=False)
 class ConcurrencyBudget:
-    """A Team's unfinished creative work: each piece takes one place, or one for each open output (D40)."""
+    """A Team's unfinished creative work: each piece takes one place, or one for each
+    open output (D40).
+    """
 
     finishes_at: dict[str, Instant | None] = field(default_factory=dict)
     """By id of the work; None where it never finishes by itself."""
@@ -117,7 +125,9 @@ class Ledger:
         self._note(now, amount, reason)
 
     def reserve(self, work_id: str, amount: int, now: int) -> None:
-        """Set Credits aside for admitted work; the caller has checked that they are available."""
+        """Set Credits aside for admitted work; the caller has checked that they are
+        available.
+        """
         if not 0 <= amount <= self.available or work_id in self.reservations:
             raise LedgerError(
                 f"{amount} Credits cannot be reserved for {work_id} from {self.available}"

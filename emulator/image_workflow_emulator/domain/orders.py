@@ -1,7 +1,9 @@
-"""The arithmetic of orders (section 4): what work costs, which photos are its subjects, and the sizes of pictures.
+"""The arithmetic of orders (section 4): what work costs, which photos are its subjects,
+and the sizes of pictures.
 
-Prices and packing are the one table of Credit costs and the rule of D32. A generated picture has the longest edge of
-its resolution, and the other edge by the aspect ratio, to the nearest even number (D35).
+Prices and packing are the one table of Credit costs and the rule of D32. A generated
+picture has the longest edge of its resolution, and the other edge by the aspect ratio,
+to the nearest even number (D35).
 """
 
 from collections import deque
@@ -35,7 +37,8 @@ def generation_price(workflow: str, intent: Mapping[str, Any]) -> int:
 def generation_charge(
     price: int, completed: int, slots: int, reading: str = "plain"
 ) -> int:
-    """Return the Credits taken at the end of a Generation: only completed outputs are charged (section 4, D37).
+    """Return the Credits taken at the end of a Generation: only completed outputs are
+    charged (section 4, D37).
 
     `price` is what its admission reserved, `reading` that of D37.
     """
@@ -53,7 +56,9 @@ PACKED_PHOTOS = 5
 
 
 def primary_of(asset_ids: Sequence[str], preferred: str) -> str:
-    """Return the primary photo of a Product: the preferred one if it is a member, else the first member (D22)."""
+    """Return the primary photo of a Product: the preferred one if it is a member, else
+    the first member (D22).
+    """
     if preferred in asset_ids:
         return preferred
     return asset_ids[0]
@@ -68,8 +73,9 @@ def pack(
         products: for each chosen Product its Primary and all its photos in order.
         loose_asset_ids: the Assets named explicitly.
 
-    Main photos come first, then the explicit Assets, then the remaining views of the Products in turn. A photo that is
-    packed already is not packed again and costs its Product no turn (D32).
+    Main photos come first, then the explicit Assets, then the remaining views of the
+    Products in turn. A photo that is packed already is not packed again and costs its
+    Product no turn (D32).
     """
     main_photos = [primary for primary, _ in products]
     packed = dict.fromkeys([*main_photos, *loose_asset_ids])
@@ -97,12 +103,16 @@ LONGEST_EDGE: Mapping[str, int] = {"1k": 1024, "2k": 2048, "4k": 4096}
 
 
 def is_above_small_limit(width: int, height: int) -> bool:
-    """Tell whether an uploaded image is too large for D57=small: 25 megapixels, and 8,192 pixels at an edge."""
+    """Tell whether an uploaded image is too large for D57=small: 25 megapixels, and
+    8,192 pixels at an edge.
+    """
     return width * height > 25 * MEGAPIXEL or max(width, height) > 8_192
 
 
 def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
-    """Return the pixel size that has a resolution's longest edge and the ratio of the two given numbers."""
+    """Return the pixel size that has a resolution's longest edge and the ratio of the
+    two given numbers.
+    """
     longest = LONGEST_EDGE[resolution]
     larger = max(width, height)
     smaller = min(width, height)
@@ -115,9 +125,11 @@ def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
 def output_size(
     aspect_ratio: str, resolution: str, reading: str = "plain"
 ) -> tuple[int, int]:
-    """Return the pixel size of an output with an aspect ratio such as `4:5`, by the reading of D35.
+    """Return the pixel size of an output with an aspect ratio such as `4:5`, by the
+    reading of D35.
 
-    `megapixels`: the area, not the longest edge, follows the resolution, and both edges are multiples of 64.
+    `megapixels`: the area, not the longest edge, follows the resolution, and both edges
+    are multiples of 64.
     """
     width, height = map(int, aspect_ratio.split(":"))
     if reading == "plain":
@@ -127,5 +139,7 @@ def output_size(
 
 
 def reaches(width: int, height: int, resolution: str) -> bool:
-    """Tell whether a picture is at or above an Upscale target: its longest edge decides."""
+    """Tell whether a picture is at or above an Upscale target: its longest edge
+    decides.
+    """
     return max(width, height) >= LONGEST_EDGE[resolution]

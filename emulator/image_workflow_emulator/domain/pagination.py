@@ -1,7 +1,9 @@
-"""Pages of a collection (section 4): newest first, by opaque cursors bound to the collection and its filters (D02).
+"""Pages of a collection (section 4): newest first, by opaque cursors bound to the
+collection and its filters (D02).
 
-A cursor names the last item shown, not a position: items created or deleted meanwhile shift nothing. Identifiers
-increase with creation (D09), so descending ids are "created_at descending, then id descending".
+A cursor names the last item shown, not a position: items created or deleted meanwhile
+shift nothing. Identifiers increase with creation (D09), so descending ids are
+"created_at descending, then id descending".
 """
 
 from bisect import bisect_left
@@ -41,7 +43,8 @@ def paginate(
     """Cut a page out of a collection.
 
     Args:
-        sections: ascending ids; every id of a later section is above all of an earlier one (global, then the Team's).
+        sections: ascending ids; every id of a later section is above all of an earlier
+            one (global, then the Team's).
         load: returns the item of an id.
         signer: signs and checks cursors.
         binding: Team, collection and filters: a cursor is good for these alone.
@@ -50,7 +53,8 @@ def paginate(
         always_a_cursor: whether the last page has one too (D26).
 
     Raises:
-        Problem: invalid_cursor, for one that was not issued for this collection and these filters (D02).
+        Problem: invalid_cursor, for one that was not issued for this collection and
+            these filters (D02).
     """
     last_id = None
     if after is not None:

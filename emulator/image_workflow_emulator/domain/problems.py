@@ -1,6 +1,8 @@
-"""The catalogue of errors (section 7), the checks that raise them in their order (D01), and the one exception class.
+"""The catalogue of errors (section 7), the checks that raise them in their order (D01),
+and the one exception class.
 
-Nothing else in the project says which status or title a code has, or where a check comes from.
+Nothing else in the project says which status or title a code has, or where a check
+comes from.
 """
 
 from collections.abc import Mapping
@@ -14,14 +16,17 @@ from image_workflow_emulator.kernel.wording import excerpt
 
 
 class Source(Struct, frozen=True):
-    """Why something is checked: the section of the specification, and the decisions where it is silent."""
+    """Why something is checked: the section of the specification, and the decisions
+    where it is silent.
+    """
 
     section: str
     decisions: tuple[str, ...] = ()
 
 
 class Check(StrEnum):
-    """The checks that a request passes, in the order of D01; a problem names the one that decided.
+    """The checks that a request passes, in the order of D01; a problem names the one
+    that decided.
 
     Each has its name, and its source: the section and the decisions.
     """
@@ -78,16 +83,17 @@ class ProblemKind(Struct, frozen=True):
     recovery: str
     """What a client should do, as an instruction."""
     mended_by: Literal["time", "client", "people"] = "people"
-    """`time`: after a wait, the same request can succeed. `client`: the client alone can
-    succeed, by a new Upload Session. `people`: somebody has to change something."""
+    """`time`: after a wait, the same request can succeed. `client`: the client alone
+    can succeed, by a new Upload Session. `people`: somebody has to change something."""
     depends_on_world: bool = False
     """Whether it depends on what no recording shows: other clients, the Team's account,
     the state of the service."""
     is_for_bytes: bool = False
     """Whether uploads and downloads of bytes can be asked to answer with it."""
     key: Literal["binds", "may-bind", "releases"] = "releases"
-    """What becomes of the Idempotency-Key (D10). `binds`: it is bound as by an admission,
-    since the recovery is a new logical request. `may-bind`: bound by one reading of D10."""
+    """What becomes of the Idempotency-Key (D10). `binds`: it is bound as by an
+    admission, since the recovery is a new logical request. `may-bind`: bound by one
+    reading of D10."""
     source: Source | None = None
     """Why it is answered, where that is not the source of its check."""
 
@@ -335,7 +341,9 @@ def source_of(check: Check, code: str | None = None) -> Source:
 
 
 def key_binding_codes(reading: str) -> frozenset[str]:
-    """Return the codes of the problems that bind an Idempotency-Key, by a reading of D10."""
+    """Return the codes of the problems that bind an Idempotency-Key, by a reading of
+    D10.
+    """
     if reading == "binds-refusals":
         return _DEFINITE_CODES
     if reading == "releases":
@@ -344,7 +352,9 @@ def key_binding_codes(reading: str) -> frozenset[str]:
 
 
 class Cause(Struct, frozen=True):
-    """The timeline change that caused a state: where it is in the file, and when it was made."""
+    """The timeline change that caused a state: where it is in the file, and when it was
+    made.
+    """
 
     file: str
     line: int
@@ -355,12 +365,14 @@ class Cause(Struct, frozen=True):
 class Problem(Exception):
     """A refusal: raised by any check, turned into an answer in one place.
 
-    `detail` says where, what was found and what was expected (D08). `remedy` is the smallest change that would have let
-    the request in, as an instruction ("add 3 Credits"); only the journal shows it. `status` differs from the
-    catalogue's only where statuses share the code `invalid_request` (405, 413, 416; D03, D06). `headers` are those that
-    the status requires, such as Allow. `is_injected` marks what a scenario or the header Emulator-Fault asked for;
-    `cause` is the change of a timeline that the refusal comes from. `missing_credits` is how many more Credits would
-    have let the request in.
+    `detail` says where, what was found and what was expected (D08). `remedy` is the
+    smallest change that would have let the request in, as an instruction ("add 3
+    Credits"); only the journal shows it. `status` differs from the catalogue's only
+    where statuses share the code `invalid_request` (405, 413, 416; D03, D06). `headers`
+    are those that the status requires, such as Allow. `is_injected` marks what a
+    scenario or the header Emulator-Fault asked for; `cause` is the change of a timeline
+    that the refusal comes from. `missing_credits` is how many more Credits would have
+    let the request in.
     """
 
     code: str
@@ -387,8 +399,8 @@ class Problem(Exception):
 def invalid_request(
     where: str, found: str, expected: str, remedy: str, status: int = 400
 ) -> Problem:
-    """Build the refusal of a part of a request: its name, what was found in words, what was expected, what to do
-    about it.
+    """Build the refusal of a part of a request: its name, what was found in words, what
+    was expected, what to do about it.
     """
     return Problem(
         "invalid_request",
@@ -405,7 +417,9 @@ def invalid_input(
     check: Check = Check.BODY,
     remedy: str | None = None,
 ) -> Problem:
-    """Build a 422 for a field: its JSON Pointer, what was found there, what was expected, what to do about it."""
+    """Build a 422 for a field: its JSON Pointer, what was found there, what was
+    expected, what to do about it.
+    """
     detail = f"{where or '(body)'}: found {excerpt(found)}; expected {expected}"
     return Problem(
         "invalid_input",

@@ -1,8 +1,10 @@
-"""Readings: the other meanings that the specification leaves open, as switches of a sandbox.
+"""Readings: the other meanings that the specification leaves open, as switches of a
+sandbox.
 
-Owns which readings there are, how they are named, and the sets of them. What each one changes is at the place that
-obeys its decision, which asks its field here. The words about them are in the ledger (`contract/decisions.yaml`),
-which a test binds to this table both ways.
+Owns which readings there are, how they are named, and the sets of them. What each one
+changes is at the place that obeys its decision, which asks its field here. The words
+about them are in the ledger (`contract/decisions.yaml`), which a test binds to this
+table both ways.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,11 +14,13 @@ from msgspec import Struct, structs
 
 PLAIN: Final = "plain"
 Gives = Literal["less", "refuses", "other", "more"]
-"""Compared with the emulator's own decision: promises less, takes less, gives another value, or is laxer."""
+"""Compared with the emulator's own decision: promises less, takes less, gives another
+value, or is laxer."""
 
 
 class Readings(Struct, frozen=True):
-    """The reading of each decision. `plain` is what the emulator does unless told otherwise.
+    """The reading of each decision. `plain` is what the emulator does unless told
+    otherwise.
 
     Each field names its decision, and what each of its readings gives, in their order.
     """
@@ -102,11 +106,12 @@ SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
     "other": ("less", "refuses", "other", "more"),
     "stingy": ("less", "refuses"),
 }
-"""What the readings of a set give: of each decision it holds the first that gives one of these."""
+"""What the readings of a set give: of each decision it holds the first that gives one
+of these."""
 
 
 def chosen(readings: Readings) -> tuple[str, ...]:
-    """Return the names of the readings that are not plain, in the order of the ledger."""
+    """Return the names of the readings that are not plain, in the ledger's order."""
     return tuple(
         name
         for name, reading in READINGS.items()
@@ -115,12 +120,16 @@ def chosen(readings: Readings) -> tuple[str, ...]:
 
 
 def by_decision(readings: Readings) -> dict[str, str]:
-    """Return the ids of the readings that are not plain, by decision, as files and bodies have them."""
+    """Return the ids of the readings that are not plain, by decision, as files and
+    bodies have them.
+    """
     return {READINGS[name].decision: READINGS[name].id for name in chosen(readings)}
 
 
 def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Readings:
-    """Return readings with some of them chosen; `D26=plain` takes one back. Raises ValueError for an unknown name."""
+    """Return readings with some of them chosen; `D26=plain` takes one back. Raises
+    ValueError for an unknown name.
+    """
     changed: dict[str, str] = {}
     for name in names:
         decision, _, identifier = name.partition("=")
@@ -134,7 +143,8 @@ def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Reading
 
 
 def parse_readings(text: str, readings: Readings = NO_READINGS) -> Readings:
-    """Read what `--readings` takes: names and sets with commas between, such as `stingy,D66=silent`.
+    """Read what `--readings` takes: names and sets with commas between, such as
+    `stingy,D66=silent`.
 
     A later part overrides an earlier one, and `readings` before all.
 

@@ -2,10 +2,12 @@
 
 A change makes a new value; nothing here is edited in place.
 
-Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
+Instants are milliseconds since the epoch. How a resource looks on the wire is the
+business of the web room.
 
-None of them can be part of a circle, so the garbage collector need not look at them (`gc=False`): where there are
-many, a full collection, which stops everything else, takes three quarters of the time.
+None of them can be part of a circle, so the garbage collector need not look at them
+(`gc=False`): where there are many, a full collection, which stops everything else,
+takes three quarters of the time.
 """
 
 from collections.abc import Mapping
@@ -43,7 +45,8 @@ OPERATION_TYPES = (
 # made inside the emulator is within them already.
 _MAX_IN_JSON = 2**53 - 1
 Instant: TypeAlias = Annotated[int, Meta(ge=0, le=_MAX_IN_JSON)]
-"""Milliseconds since the epoch. A window that begins in the year 9999 may end after it."""
+"""Milliseconds since the epoch. A window that begins in the year 9999 may end after
+it."""
 Span: TypeAlias = Annotated[int, Meta(ge=0, le=_MAX_IN_JSON // 100)]
 """Milliseconds; several of them and an instant together are still an instant."""
 Amount: TypeAlias = Annotated[int, Meta(ge=0, le=_MAX_IN_JSON)]
@@ -56,7 +59,9 @@ _Edge: TypeAlias = Annotated[int, Meta(ge=1, le=100_000)]
 
 
 def operation_id(verb: str, subject: str) -> str:
-    """Return the id of the operation that does something with a kind of ingredient, such as `updateFashionModel`."""
+    """Return the id of the operation that does something with a kind of ingredient,
+    such as `updateFashionModel`.
+    """
     return verb + "".join(word.capitalize() for word in subject.split("_"))
 
 
@@ -69,9 +74,11 @@ def operation_admitting(work: str) -> str:
 
 
 class RenderedOnce:
-    """Something that looks the same to every caller: its JSON is rendered once, and kept with it.
+    """Something that looks the same to every caller: its JSON is rendered once, and
+    kept with it.
 
-    The bytes are no part of its value: a changed resource is a new object, which has none yet.
+    The bytes are no part of its value: a changed resource is a new object, which has
+    none yet.
     """
 
     __slots__ = ("kept_bytes",)
@@ -96,14 +103,18 @@ class Credential(Struct, frozen=True, gc=False):
     state: CredentialState = "active"
 
     def state_at(self, now: int) -> Literal["active", "revoked", "expired"]:
-        """Return what a request with it is taken for: a revoked one stays revoked past its expiry."""
+        """Return what a request with it is taken for: a revoked one stays revoked past
+        its expiry.
+        """
         if self.state == "active" and now >= self.expires_at:
             return "expired"
         return self.state
 
 
 class Team(Struct, frozen=True, gc=False):
-    """The owner of resources. Its Credits are in its account's ledger, its work in progress in the budget there."""
+    """The owner of resources. Its Credits are in its account's ledger, its work in
+    progress in the budget there.
+    """
 
     id: str
     name: str
@@ -128,7 +139,9 @@ class UploadSession(Struct, frozen=True, gc=False):
 
 
 class Asset(Struct, frozen=True, gc=False):
-    """A picture of the Team's, uploaded or generated. Its bytes are in the image store, under its id."""
+    """A picture of the Team's, uploaded or generated. Its bytes are in the image store,
+    under its id.
+    """
 
     id: str
     team_id: str
@@ -155,7 +168,8 @@ class Product(RenderedOnce, Struct, frozen=True, gc=False):
 
 
 class Ingredient(Struct, frozen=True, gc=False):
-    """What the four kinds have in common. `team_id` is None for a premade global one; `version` counts its sources.
+    """What the four kinds have in common. `team_id` is None for a premade global one;
+    `version` counts its sources.
 
     Of each kind: its name, the prefix of its ids, and its number of pictures.
     """
@@ -174,7 +188,9 @@ class Ingredient(Struct, frozen=True, gc=False):
 
     @property
     def picture_keys(self) -> list[str]:
-        """The image store's keys of its pictures: one card, or a style's previews. A replaced source gives new ones."""
+        """The image store's keys of its pictures: one card, or a style's previews. A
+        replaced source gives new ones.
+        """
         prefix = f"{self.id}.{self.version}"
         return [f"{prefix}.{index}" for index in range(self.picture_count)]
 
@@ -240,7 +256,9 @@ class WorkError(Struct, frozen=True, gc=False):
 
 
 class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
-    """What Operations and Generations have in common: work that is admitted, started and finished."""
+    """What Operations and Generations have in common: work that is admitted, started
+    and finished.
+    """
 
     id: str
     team_id: str
@@ -255,8 +273,8 @@ class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Operation(Work, frozen=True, gc=False, kw_only=True):
-    """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is
-    due.
+    """Authoring work on an ingredient (section 2). `outcome` was decided at admission,
+    and stays hidden until it is due.
     """
 
     type: str
@@ -272,14 +290,17 @@ class Operation(Work, frozen=True, gc=False, kw_only=True):
 
 
 class OperationOutcome(Struct, frozen=True, gc=False):
-    """The outcome of an Operation; `finishes_at` is None if it never finishes (a scenario stalls it)."""
+    """The outcome of an Operation; `finishes_at` is None if it never finishes (a
+    scenario stalls it).
+    """
 
     starts_at: Instant
     finishes_at: Instant | None
     failure: WorkError | None
     charge: Count
     source_keys: tuple[str, ...]
-    """The image store's keys of the source pictures, held until the work is finished."""
+    """The image store's keys of the source pictures, held until the work is
+    finished."""
 
 
 class Output(Struct, frozen=True, gc=False):
@@ -291,7 +312,9 @@ class Output(Struct, frozen=True, gc=False):
 
 
 class PlannedOutput(Struct, frozen=True, gc=False):
-    """The outcome of an output slot, decided at admission; `finishes_at` is None if it never finishes."""
+    """The outcome of an output slot, decided at admission; `finishes_at` is None if it
+    never finishes.
+    """
 
     finishes_at: Instant | None
     failure: WorkError | None
@@ -313,4 +336,5 @@ class Generation(Work, frozen=True, gc=False, kw_only=True):
 AnyResource: TypeAlias = (
     UploadSession | Asset | Product | Ingredient | Operation | Generation
 )
-"""What a collection holds: it has an id, and belongs to a Team unless it is a global ingredient."""
+"""What a collection holds: it has an id, and belongs to a Team unless it is a global
+ingredient."""

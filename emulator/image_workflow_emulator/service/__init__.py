@@ -1,1 +1,3 @@
-"""The only mutable state: sandboxes and what happens in them. Synchronous; time is passed in; nothing here waits."""
+"""The only mutable state: sandboxes and what happens in them. Synchronous; time is
+passed in; nothing here waits.
+"""

@@ -1,7 +1,9 @@
-"""How time passes in a sandbox: events that are due are applied, each at its own instant, when a request comes.
+"""How time passes in a sandbox: events that are due are applied, each at its own
+instant, when a request comes.
 
-There is no background task and no sleep. Every request first enters its sandbox, which settles it up to now; so what is
-observed does not depend on when requests come. Owns the list of the kinds of events.
+There is no background task and no sleep. Every request first enters its sandbox, which
+settles it up to now; so what is observed does not depend on when requests come. Owns
+the list of the kinds of events.
 """
 
 from math import inf
@@ -25,9 +27,11 @@ _EVENTS_OF_WORK = frozenset(
 
 
 def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
-    """Apply all events due by an instant, in order, each at its own; return their number.
+    """Apply all events due by an instant, in order, each at its own; return their
+    number.
 
-    The clock goes from event to event, if it is not there yet. With `slice_ms` it stops after so much real time.
+    The clock goes from event to event, if it is not there yet. With `slice_ms` it stops
+    after so much real time.
     """
     fired, began_ms = 0, 0.0
     while (event := sandbox.timeline.pop_due(instant)) is not None:
@@ -78,7 +82,9 @@ def _note_work(sandbox: Sandbox, subject: str) -> None:
 
 
 def enter(sandbox: Sandbox) -> int:
-    """Read the sandbox's clock, settle it, and return the instant: the one reading of time that a request makes."""
+    """Read the sandbox's clock, settle it, and return the instant: the one reading of
+    time that a request makes.
+    """
     now = sandbox.clock.now()
     settle(sandbox, now)
     return now
@@ -100,8 +106,8 @@ def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
 
 
 def idle_at(sandbox: Sandbox) -> int | None:
-    """Return the instant of the last event of unfinished work, after which the rest is stalled; None if there is
-    none.
+    """Return the instant of the last event of unfinished work, after which the rest is
+    stalled; None if there is none.
     """
     return max(
         (
@@ -114,7 +120,9 @@ def idle_at(sandbox: Sandbox) -> int | None:
 
 
 def stalled_work(sandbox: Sandbox) -> int:
-    """Return the number of Operations and Generations that will never finish: a scenario stalls them."""
+    """Return the number of Operations and Generations that will never finish: a
+    scenario stalls them.
+    """
     return sum(
         list(account.budget.finishes_at.values()).count(None)
         for account in sandbox.accounts.values()
@@ -124,7 +132,9 @@ def stalled_work(sandbox: Sandbox) -> int:
 def next_change_ms(
     sandbox: Sandbox, work: Operation | Generation, now: int
 ) -> int | None:
-    """Return the time until unfinished work next changes (D42); None once it is terminal."""
+    """Return the time until unfinished work next changes (D42); None once it is
+    terminal.
+    """
     if work.status in TERMINAL:
         return None
     due = sandbox.timeline.next_due_of(work.id)

@@ -1,8 +1,9 @@
-"""The changes of a sandbox for its watchers: a bounded record in their order, and the watchers to wake.
+"""The changes of a sandbox for its watchers: a bounded record in their order, and the
+watchers to wake.
 
-Each change has a number, so that a watcher goes on where it stopped. The record reaches as far back as the journal
-does. Must not know how a change is worded or sent; nothing here waits. Recording one costs the same for any number of
-watchers.
+Each change has a number, so that a watcher goes on where it stopped. The record reaches
+as far back as the journal does. Must not know how a change is worded or sent; nothing
+here waits. Recording one costs the same for any number of watchers.
 """
 
 from collections import deque
@@ -14,16 +15,16 @@ Kind: TypeAlias = Literal[
     "arrived", "left", "work", "clock", "team", "scenario", "cleared", "reset"
 ]
 Change: TypeAlias = tuple[Kind, Any]
-"""A kind and its subject: for a request that arrived its sequence number, for one that left its record, for work its
-id and status, for the clock its instant and setting, for a Team its id, for a scenario the id of the Team that it is
-limited to, for a cleared journal the number of its last request.
-"""
+"""A kind and its subject: for a request that arrived its sequence number, for one that
+left its record, for work its id and status, for the clock its instant and setting, for
+a Team its id, for a scenario the id of the Team that it is limited to, for a cleared
+journal the number of its last request."""
 
 MAX_CHANGES: Final = 100_000
 
 
 class Feed:
-    """The changes of one sandbox. It outlives resets and the loading of a state file."""
+    """The changes of one sandbox, also over resets and the loading of a state file."""
 
     def __init__(self) -> None:
         self.last_number = 0
@@ -35,11 +36,15 @@ class Feed:
 
     @property
     def first_number(self) -> int:
-        """The number of the oldest change that is known; one more than the last where none is."""
+        """The number of the oldest change that is known; one more than the last where
+        none is.
+        """
         return self.last_number - len(self._changes) + 1
 
     def note(self, kind: Kind, subject: Any = None) -> int:
-        """Record a change, and return its number. Nothing is recorded of a sandbox that is gone."""
+        """Record a change, and return its number. Nothing is recorded of a sandbox that
+        is gone.
+        """
         self.last_number += 1
         if not self.is_closed:
             self._changes.append((kind, subject))
@@ -56,12 +61,14 @@ class Feed:
         )
 
     def missed_after(self, number: int) -> int:
-        """Count the changes after a number that are no longer known; those before a reset are not counted."""
+        """Count the changes after a number that are no longer known; those before a
+        reset are not counted.
+        """
         is_reset = bool(self._changes) and self._changes[0][0] == "reset"
         return 0 if is_reset else max(self.first_number - number - 1, 0)
 
     def forget_before(self, number: int) -> None:
-        """Drop the changes before a number: the journal no longer reaches back to them."""
+        """Drop the changes before a number: the journal no longer has them."""
         for _ in range(min(number - self.first_number, len(self._changes))):
             self._changes.popleft()
 
@@ -71,8 +78,8 @@ class Feed:
         self.note("reset")
 
     def close(self) -> None:
-        """Notify all listeners that the sandbox is gone, and drop its changes: they know requests, which know the
-        sandbox.
+        """Notify all listeners that the sandbox is gone, and drop its changes: they
+        know requests, which know the sandbox.
         """
         self.is_closed = True
         self._changes.clear()

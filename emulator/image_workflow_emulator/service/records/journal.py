@@ -1,7 +1,7 @@
 """The journal of a sandbox: a record of every request, in the order of arrival.
 
-Bounded by requests and by bytes; what is dropped is counted. The control plane words the records on request. Must not
-know its readers; nothing here waits.
+Bounded by requests and by bytes; what is dropped is counted. The control plane words
+the records on request. Must not know its readers; nothing here waits.
 """
 
 from collections import deque
@@ -15,7 +15,8 @@ from image_workflow_emulator.service.records.record import RequestRecord
 MAX_REQUESTS = 10_000
 """The usual bound."""
 MAX_BYTES = 64 * 1024 * 1024
-"""The bound of paths, headers and bodies for up to `MAX_REQUESTS`; it grows with a higher bound of the requests."""
+"""The bound of paths, headers and bodies for up to `MAX_REQUESTS`; it grows with a
+higher bound of the requests."""
 
 
 @dataclass(slots=True, eq=False)
@@ -31,7 +32,9 @@ class Journal:
     _cleared_up_to: int = 0
 
     def arrive(self, request: RequestRecord) -> None:
-        """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
+        """Write down a request that has arrived; its number is never used again,
+        whatever is dropped or cleared.
+        """
         self.last_sequence += 1
         request.sequence = self.last_sequence
         request.arrived_at, request.arrived_ms = host_now(), host_elapsed_ms()
@@ -41,8 +44,8 @@ class Journal:
             self._drop_oldest()
 
     def leave(self, request: RequestRecord, left_at: int, *, is_timed: bool) -> bool:
-        """Complete the record of a request that has left, within the bounds; tell whether it was not cleared
-        meanwhile.
+        """Complete the record of a request that has left, within the bounds; tell
+        whether it was not cleared meanwhile.
         """
         request.left_at, request.is_timed, request.last_arrival = (
             left_at,
@@ -71,18 +74,18 @@ class Journal:
         self._cleared_up_to = self.last_sequence
         self.feed.note("cleared", self.last_sequence)
 
-    # Reading ----------------------------------------------------------------------------------------------------------
+    # Reading --------------------------------------------------------------------------
 
     def completed(self) -> list[RequestRecord]:
         """Return the records of the requests that have left."""
         return [request for request in self.requests if request.is_complete]
 
     def find(self, identifier: str) -> RequestRecord | None:
-        """Return the newest request whose answer carries a Request-Id, or which arrived under it; None if there is
-        none.
+        """Return the newest request whose answer carries a Request-Id, or which arrived
+        under it; None if there is none.
 
-        So of a request and its replays, which all carry the same one, the last replay is found; the first answer, and
-        every other, has a sequence number of its own.
+        So of a request and its replays, which all carry the same one, the last replay
+        is found; the first answer, and every other, has a sequence number of its own.
         """
         ids = (
             record
@@ -92,12 +95,14 @@ class Journal:
         return next(ids, None)
 
     def at_sequence(self, sequence: int) -> RequestRecord | None:
-        """Return the request of a sequence number, or None if there is none (any more)."""
+        """Return the request of a sequence number; None if it is not there."""
         index = sequence - self._first_sequence  # each number has one request
         return self.requests[index] if 0 <= index < len(self.requests) else None
 
     def original_of(self, replay: RequestRecord) -> RequestRecord | None:
-        """Return the request whose stored answer a replay sent again, or None if it was dropped."""
+        """Return the request whose stored answer a replay sent again, or None if it was
+        dropped.
+        """
         return next(
             (
                 record
@@ -108,13 +113,15 @@ class Journal:
         )
 
     def newest_first(self, since: int = 0) -> Iterator[RequestRecord]:
-        """Go through the requests from the newest on, down to those later than a sequence number."""
+        """Go through the requests from the newest on, down to those later than a
+        sequence number.
+        """
         for request in reversed(self.requests):
             if request.sequence <= since:
                 return
             yield request
 
-    # Dropping ---------------------------------------------------------------------------------------------------------
+    # Dropping -------------------------------------------------------------------------
 
     @property
     def _first_sequence(self) -> int:

@@ -1,12 +1,16 @@
-"""The record of a request: who sent what, which checks it passed, what decided, and what was answered.
+"""The record of a request: who sent what, which checks it passed, what decided, and
+what was answered.
 
-The one description of a request, in three parts: its arrival, its passage through the checks, its departure. The
-exchange fills it while the request is on its way; the journal, the control plane, the examiner and every report read
-the same object. Nothing changes it after the request has left. It keeps references, not copies: headers and bodies
-are decoded when somebody asks. Never holds image bytes, nor the header Authorization.
+The one description of a request, in three parts: its arrival, its passage through the
+checks, its departure. The exchange fills it while the request is on its way; the
+journal, the control plane, the examiner and every report read the same object. Nothing
+changes it after the request has left. It keeps references, not copies: headers and
+bodies are decoded when somebody asks. Never holds image bytes, nor the header
+Authorization.
 
-No record is part of a circle, and there are thousands: the garbage collector need not look at them (`gc=False`). Its
-passes, which stop everything else, would take 5 ms and more.
+No record is part of a circle, and there are thousands: the garbage collector need not
+look at them (`gc=False`). Its passes, which stop everything else, would take 5 ms and
+more.
 """
 
 import hashlib
@@ -37,17 +41,21 @@ RequestOutcome = Literal[
     "lost",
     "abandoned",
 ]
-"""How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
-anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
+"""How a request ended. `replaced`: a scenario hid what was done behind a problem.
+`lost`: a scenario lost it before anything was done. `failed`: by a defect of the
+emulator. `abandoned`: its client left before it was whole."""
 
 
 class Arrival(Struct, eq=False, gc=False, kw_only=True):
-    """How a request arrived. What is unknown, or does not apply, is None. Instants and spans are in milliseconds."""
+    """How a request arrived. What is unknown, or does not apply, is None. Instants and
+    spans are in milliseconds.
+    """
 
     at: int
     """The emulator's time."""
     request_id: str
-    """The id that it was given when it arrived; a replay is answered with another, `replay_of`."""
+    """The id that it was given when it arrived; a replay is answered with another,
+    `replay_of`."""
     method: str
     path: str
     sequence: int = 0
@@ -60,22 +68,25 @@ class Arrival(Struct, eq=False, gc=False, kw_only=True):
     has_authorization: bool = False
     """Whether it had the header Authorization."""
     shows_key: bool = False
-    """Whether the key of a credential stands where none belongs: in the query, the Idempotency-Key, the User-Agent or
-    the body; in a request for bytes, in any header.
-    """
+    """Whether the key of a credential stands where none belongs: in the query, the
+    Idempotency-Key, the User-Agent or the body; in a request for bytes, in any
+    header."""
     key_header: bytes | None = None
     user_agent_header: bytes | None = None
     content_type_header: bytes | None = None
-    """The header Content-Type of a request that announced a body, empty if it had none; None for one without a body."""
+    """The header Content-Type of a request that announced a body, empty if it had none;
+    None for one without a body."""
     fault_header: bytes | None = None
     """The header Emulator-Fault, of a request to an operation."""
     connection: str | None = None
-    """The client's end of the connection that it came on; None where the server does not tell."""
+    """The client's end of the connection that it came on; None where the server does
+    not tell."""
     operation: str | None = None
     byte_surface: ByteSurface | None = None
     """Which of the byte surfaces it came to; None for an operation."""
     checks: tuple[Check, ...] = ()
-    """The checks that its operation has, in their order; one that is made in two steps comes twice."""
+    """The checks that its operation has, in their order; one that is made in two steps
+    comes twice."""
     arrived_at: int = 0
     """The host's time as an instant."""
     arrived_ms: float = 0.0
@@ -127,11 +138,14 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     left_at: int = 0
     """The emulator's time."""
     is_timed: bool = True
-    """Whether its time tells how long its client waited: an auto clock skips the waits that it asks for."""
+    """Whether its time tells how long its client waited: an auto clock skips the waits
+    that it asks for."""
     last_arrival: int = 0
-    """The number of the last request that had arrived when this one left: later ones may know its answer."""
+    """The number of the last request that had arrived when this one left: later ones
+    may know its answer."""
     duration_ms: float | None = None
-    """How long the answer took, by the host's clock; None while the request is in flight."""
+    """How long the answer took, by the host's clock; None while the request is in
+    flight."""
     held_bytes: int = 0
     """What it counts for in the journal, once it is complete."""
 
@@ -184,8 +198,8 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         return record
 
     def complete(self) -> None:
-        """Make the record of a request that has left fit to be kept: without long bodies and the frames of a
-        traceback.
+        """Make the record of a request that has left fit to be kept: without long
+        bodies and the frames of a traceback.
         """
         if (
             self.problem is not None
@@ -229,7 +243,7 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
             **{name: getattr(self, name) for name in Arrival.__struct_fields__}
         )
 
-    # What is read when somebody asks ----------------------------------------------------------------------------------
+    # What is read when somebody asks --------------------------------------------------
 
     @property
     def passed(self) -> tuple[Check, ...]:
@@ -267,12 +281,16 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
 
     @property
     def is_injected(self) -> bool:
-        """Whether its problem was asked for, by a scenario or the header Emulator-Fault: not the service's own."""
+        """Whether its problem was asked for, by a scenario or the header
+        Emulator-Fault: not the service's own.
+        """
         return self.problem is not None and self.problem.is_injected
 
     @property
     def loss(self) -> str | None:
-        """How a scenario lost its answer on the wire, whatever was done; None if it did not."""
+        """How a scenario lost its answer on the wire, whatever was done; None if it did
+        not.
+        """
         return (
             self.rule.fault.loss
             if self.rule is not None and self.has_rule_acted
@@ -281,7 +299,7 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
 
     @property
     def answered_id(self) -> str:
-        """The Request-Id that its answer carries: on a replay, the first answer's own."""
+        """The Request-Id of its answer: on a replay, the first answer's own."""
         return self.replay_of or self.request_id
 
     @property
@@ -296,7 +314,9 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The JSON object that was answered; an empty one if there was none, or it is not kept."""
+        """The JSON object that was answered; an empty one if there was none, or it is
+        not kept.
+        """
         answer = orjson.loads(self.response_body or b"{}")
         return answer if isinstance(answer, dict) else {}
 

@@ -1,1 +1,3 @@
-"""What operations do to resources: uploads, Assets and Products, ingredients, Generations, and the work behind them."""
+"""What operations do to resources: uploads, Assets and Products, ingredients,
+Generations, and the work behind them.
+"""

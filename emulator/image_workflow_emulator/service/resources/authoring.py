@@ -42,8 +42,8 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 
 class Change(Order, frozen=True):
-    """What a write asks for: a new ingredient where there is no target, and new metadata
-    alone where there are no sources.
+    """What a write asks for: a new ingredient where there is no target, and new
+    metadata alone where there are no sources.
     """
 
     kind: str
@@ -111,8 +111,8 @@ def _attributes(intent: Intent) -> dict[str, Any]:
 
 
 def source_to_examine(call: Call) -> str | None:
-    """Return the Asset whose scene a Background's admission must know (D30), if it is not
-    known yet.
+    """Return the Asset whose scene a Background's admission must know (D30), if it is
+    not known yet.
     """
     asset_id = call.intent.get("asset_id")
     if asset_id is None:
@@ -202,8 +202,8 @@ def _target_of_create(sandbox: Sandbox, kind: str) -> str | None:
 
 
 def _plan(call: Call, change: Change, planned: WorkOutcome) -> OperationOutcome:
-    """Decide the outcome of the work at admission, from the scenario and the scene of the
-    source (D30).
+    """Decide the outcome of the work at admission, from the scenario and the scene of
+    the source (D30).
     """
     sandbox = call.sandbox
     starts_at = call.now + work.queue_ms(sandbox)

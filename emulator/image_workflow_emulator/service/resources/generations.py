@@ -1,9 +1,9 @@
-"""Generations: creative work in output slots (sections 1, 3 and 4, D32 to D40). Owns both
-ends of a Generation's life.
+"""Generations: creative work in output slots (sections 1, 3 and 4, D32 to D40). Owns
+both ends of a Generation's life.
 
-Everything is decided at admission: the subjects, the price (`plans`), and the outcome of
-every slot and its time. Inputs are captured then too: their pictures are held until the
-last slot is done, whatever is deleted meanwhile.
+Everything is decided at admission: the subjects, the price (`plans`), and the outcome
+of every slot and its time. Inputs are captured then too: their pictures are held until
+the last slot is done, whatever is deleted meanwhile.
 """
 
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ def _admit(call: Call, plan: Plan) -> Generation:
 
 
 def _schedule(sandbox: Sandbox, generation: Generation) -> None:
-    """Schedule the start and the ends of a Generation, and hold its inputs until then."""
+    """Schedule start and ends of a Generation, and hold its inputs until then."""
     timeline = sandbox.timeline
     if not work.skips_queue(sandbox):
         timeline.schedule(generation.starts_at, "generation_started", generation.id)
@@ -158,7 +158,7 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
 def _finished_output(
     sandbox: Sandbox, generation: Generation, slot: int, now: int
 ) -> Output:
-    """Return a slot that has ended; its picture becomes an Asset, if it has not failed."""
+    """Return a slot that has ended; its picture becomes an Asset unless it failed."""
     planned = generation.plan[slot]
     event: WorkEvent = "failed"
     asset_id = None
@@ -191,7 +191,7 @@ def _finished(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
 
 
 def _handler(*planning: OwnCheck) -> Handler:
-    """Return what admits a workflow; the last check of its planning returns the plan."""
+    """Return what admits a workflow; the last check of `planning` returns the plan."""
     checks: tuple[OwnCheck, ...] = (
         (Check.PAUSE, check_memory),
         *planning,

@@ -1,6 +1,8 @@
-"""Resources that a request names, by its path or in its body: found for the Team that asks, or refused.
+"""Resources that a request names, by its path or in its body: found for the Team that
+asks, or refused.
 
-Another Team's resource is refused like one that does not exist (section 5, rule 6); only the remedy tells them apart.
+Another Team's resource is refused like one that does not exist (section 5, rule 6);
+only the remedy tells them apart.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +63,9 @@ INGREDIENTS: Mapping[str, Lookup[Ingredient]] = {
 
 
 def find(call: Call, lookup: Lookup[Resource]) -> Resource:
-    """Return the resource that the path names. Raises Problem with the code of the lookup."""
+    """Return the resource that the path names. Raises Problem with the code of the
+    lookup.
+    """
     resource = _visible(call, lookup, call.resource_id)
     if resource is None:
         detail = f"{lookup.noun}_id: found {excerpt(call.resource_id)}; expected {lookup.expected}"
@@ -79,7 +83,9 @@ def found_by_path(lookup: Lookup[Resource]) -> OwnCheck:
 def refer(
     call: Call, lookup: Lookup[Resource], where: str, identifier: str
 ) -> Resource:
-    """Return the resource that the body refers to at a place. Raises Problem invalid_reference."""
+    """Return the resource that the body refers to at a place. Raises Problem
+    invalid_reference.
+    """
     resource = _visible(call, lookup, identifier)
     if resource is None:
         raise invalid_reference(
@@ -91,7 +97,9 @@ def refer(
 def refer_to_all(
     call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]
 ) -> list[Resource]:
-    """Return the resources that a list in the body refers to. Raises Problem invalid_reference."""
+    """Return the resources that a list in the body refers to. Raises Problem
+    invalid_reference.
+    """
     return [
         refer(call, lookup, f"{where}/{place}", identifier)
         for place, identifier in enumerate(identifiers)
@@ -110,7 +118,9 @@ def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
 
 
 def remedy_for_absent(call: Call, item: AnyResource | None, otherwise: str) -> str:
-    """Say what to do about a resource that this Team cannot see; another Team's is visible to that Team's keys only."""
+    """Say what to do about a resource that this Team cannot see; another Team's is
+    visible to that Team's keys only.
+    """
     owner = (
         None
         if item is None or item.team_id is None

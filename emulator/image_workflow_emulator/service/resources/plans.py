@@ -1,5 +1,5 @@
-"""What a Generation will be: its subjects, its price, and the recipe of each slot (section
-4, D32 to D36).
+"""What a Generation will be: its subjects, its price, and the recipe of each slot
+(section 4, D32 to D36).
 
 Owns the checks of the three workflows and their plans. Changes nothing: `generations`
 admits what is planned here.
@@ -103,8 +103,8 @@ def _models(call: Call, choice: Intent) -> list[Ingredient]:
 
 
 def plan_photography(call: Call, chosen: Chosen) -> Plan:
-    """422: the camera distance is one of the pose's, and there are not too many subjects.
-    Return the plan.
+    """422: the camera distance is one of the pose's, and there are not too many
+    subjects. Return the plan.
     """
     intent = call.intent
     _check_camera_distance(intent, chosen.pose)

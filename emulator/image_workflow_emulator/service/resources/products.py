@@ -1,4 +1,6 @@
-"""The Library's Assets and Products: read, made, changed and deleted synchronously (sections 2 to 4, D22 to D24)."""
+"""The Library's Assets and Products: read, made, changed and deleted synchronously
+(sections 2 to 4, D22 to D24).
+"""
 
 from collections.abc import Sequence
 
@@ -35,7 +37,9 @@ def add_asset(
     now: int,
     generation_id: str | None = None,
 ) -> Asset:
-    """Make an Asset of a decoded upload, whose bytes fit into memory, or of a picture that is still to be drawn."""
+    """Make an Asset of a decoded upload, whose bytes fit into memory, or of a picture
+    that is still to be drawn.
+    """
     asset = Asset(
         id=sandbox.identifiers.next("ast"),
         team_id=team_id,
@@ -94,7 +98,7 @@ def _check_primary(call: Call, product: Product) -> Product:
 
 
 def _update_product(call: Call, product: Product) -> Product:
-    """Change the given fields; asset_ids replace the whole membership set (section 4)."""
+    """Change the given fields; asset_ids replace the whole membership (section 4)."""
     intent = call.intent
     asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
     primary = intent.get("primary_asset_id") or primary_of(
@@ -121,7 +125,7 @@ def _check_unused(call: Call, asset: Asset) -> Asset:
 
 
 def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
-    """Delete an Asset for good, and take it out of every Product (section 3, rule 5)."""
+    """Delete an Asset, and take it out of every Product (section 3, rule 5)."""
     store = call.sandbox.store
     product_ids = list(store.products.ids(asset.team_id, {"asset_ids": asset.id}))
     reassigned: list[str] = []

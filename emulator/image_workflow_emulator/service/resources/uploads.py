@@ -1,7 +1,9 @@
-"""Upload Sessions: a signed URL, the bytes sent to it, and their exchange for an Asset (sections 1 and 4, D15 to D18).
+"""Upload Sessions: a signed URL, the bytes sent to it, and their exchange for an Asset
+(sections 1 and 4, D15 to D18).
 
-A session's raw bytes lie in the image store under its id until it is exchanged, refused or past its window. Decoding
-happens outside the event loop, between `to_decode` and the checks of a completion.
+A session's raw bytes lie in the image store under its id until it is exchanged, refused
+or past its window. Decoding happens outside the event loop, between `to_decode` and the
+checks of a completion.
 """
 
 from msgspec import structs
@@ -55,7 +57,9 @@ def signature(sandbox: Sandbox, session: UploadSession) -> str:
 
 
 def _signed_parts(session: UploadSession) -> tuple[str | int, ...]:
-    """Return what the signature of a URL binds it to: the session, its headers and its window."""
+    """Return what the signature of a URL binds it to: the session, its headers and its
+    window.
+    """
     return (
         "upload",
         session.id,
@@ -92,7 +96,9 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
 
 
 def token(sandbox: Sandbox, session: UploadSession, digest: str) -> str:
-    """Return the upload token of a session's bytes; the same bytes have the same one (D16)."""
+    """Return the upload token of a session's bytes; the same bytes have the same one
+    (D16).
+    """
     return "upt_" + sandbox.signer.sign("upload token", session.id, digest)
 
 
@@ -100,7 +106,8 @@ def check_window(session: UploadSession, now: int) -> None:
     """Refuse bytes and completion after the window.
 
     Raises:
-        Problem: upload_not_found, it was exchanged or failed before (D45); upload_expired.
+        Problem: upload_not_found, it was exchanged or failed before (D45);
+            upload_expired.
     """
     if now >= session.expires_at:
         _check_present(session)
@@ -114,7 +121,8 @@ def check_window(session: UploadSession, now: int) -> None:
 def check_bytes(session: UploadSession, digest: str, now: int) -> None:
     """Refuse bytes that a session does not take.
 
-    The digest of accepted bytes outlives them: other bytes are a conflict even when the session was exchanged (D45).
+    The digest of accepted bytes outlives them: other bytes are a conflict even when the
+    session was exchanged (D45).
 
     Raises:
         Problem: upload_not_found, upload_expired, upload_bytes_conflict.
@@ -142,12 +150,16 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -
 
 
 def bytes_conflict(session: UploadSession, mistake: str) -> Problem:
-    """Return the refusal of bytes other than those that a session accepted, of whatever length (D16, D45)."""
+    """Return the refusal of bytes other than those that a session accepted, of whatever
+    length (D16, D45).
+    """
     return Problem("upload_bytes_conflict", f"the body: {mistake}")
 
 
 def to_decode(call: Call) -> tuple[bytes, str] | None:
-    """Return the bytes that a completion needs decoded and their declared type; None if it will be refused anyway."""
+    """Return the bytes that a completion needs decoded and their declared type; None if
+    it will be refused anyway.
+    """
     session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
     if (
         session is None
@@ -178,7 +190,9 @@ def _find_open(call: Call, _found: None) -> UploadSession:
 
 
 def _check_state(call: Call, session: UploadSession) -> UploadSession:
-    """410 or 422: the window is open, and the token is the one that the direct upload gave."""
+    """410 or 422: the window is open, and the token is the one that the direct upload
+    gave.
+    """
     check_window(session, call.now)
     where, sent = "/upload_token", call.intent["upload_token"]
     if session.digest is None:
@@ -200,7 +214,9 @@ def _check_room(call: Call, session: UploadSession) -> UploadSession:
 
 
 def _check_readable(call: Call, session: UploadSession) -> UploadSession:
-    """422: the bytes are a picture. If they are none, the session has failed, and nothing else was changed (D17)."""
+    """422: the bytes are a picture. If they are none, the session has failed, and
+    nothing else was changed (D17).
+    """
     refusal = _decoded(call).refusal
     if refusal is not None:
         _finish(call, session, "refused")

@@ -1,5 +1,5 @@
-"""The life of work, which Operations and Generations share: admitted, started, finished, with its place and its
-Credits.
+"""The life of work, which Operations and Generations share: admitted, started,
+finished, with its place and its Credits.
 """
 
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ def queue_ms(sandbox: Sandbox) -> int:
 
 
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
-    """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides
-    it.
+    """Ask the running scenarios, once, for the outcome of work that is being admitted;
+    note the rule that decides it.
     """
     team = call.caller.account.team
     decision = scenarios.decide(
@@ -66,7 +66,9 @@ def unfinished_operations(call: Call) -> list[Operation]:
 
 
 def operation_in_progress(where: str, why: str, operation: Operation) -> Problem:
-    """Return the refusal of what an unfinished Operation is in the way of, and say what to do about it."""
+    """Return the refusal of what an unfinished Operation is in the way of, and say what
+    to do about it.
+    """
     remedy = f"reset the sandbox: a scenario stalls {operation.id} for ever"
     if operation.outcome.finishes_at is not None:
         remedy = f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
@@ -91,7 +93,9 @@ def queued(call: Call, price: int) -> dict[str, Any]:
 
 
 def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> None:
-    """Reserve the Credits and take the place (D40). `finishes_at` is None for work that never finishes."""
+    """Reserve the Credits and take the place (D40). `finishes_at` is None for work that
+    never finishes.
+    """
     call.record.work_id = work_id
     call.caller.account.ledger.reserve(work_id, order.price, call.now)
     call.caller.account.budget.take(work_id, finishes_at, order.places)
@@ -112,7 +116,7 @@ def finished(
     charge: int,
     now: int,
 ) -> SomeWork:
-    """Return work that has ended, when its Credits are settled and its place is free."""
+    """Return work that has ended, its Credits settled and its place free."""
     status = WORK.after(work.status, event)
     account = sandbox.accounts[work.team_id]
     account.ledger.settle(work.id, charge, now)

@@ -1,6 +1,8 @@
-"""Admission: the checks of every operation that depend on the credential, the Team and the pause of admission.
+"""Admission: the checks of every operation that depend on the credential, the Team and
+the pause of admission.
 
-In the order of D01. A check raises a Problem or returns; counting a request against its rate is the only change.
+In the order of D01. A check raises a Problem or returns; counting a request against its
+rate is the only change.
 """
 
 from typing import TypeVar
@@ -21,7 +23,7 @@ from image_workflow_emulator.service.sandbox.sandbox import EVERYONE
 
 
 def check_credential(call: Call) -> None:
-    """401: the credential is neither revoked nor past its expiry (section 5, rule 5)."""
+    """401: the credential is not revoked and not expired (section 5, rule 5)."""
     credential = call.caller.credential
     state = credential.state_at(call.now)
     if state != "active":
@@ -59,7 +61,9 @@ def _by_another_credential(call: Call, only_full: bool = False) -> str:
 
 
 def check_rate(call: Call) -> None:
-    """429: count the request against the credential's and the Team's limit, or refuse it (section 8, D41, D42)."""
+    """429: count the request against the credential's and the Team's limit, or refuse
+    it (section 8, D41, D42).
+    """
     if not call.sandbox.rate_limits:
         return
     caller, now = call.caller, call.now
@@ -82,7 +86,9 @@ def check_rate(call: Call) -> None:
 
 
 def forget_request(call: Call) -> None:
-    """Take back the count of a request that is refused for its rate after all: it does not count (D41)."""
+    """Take back the count of a request that is refused for its rate after all: it does
+    not count (D41).
+    """
     if call.sandbox.rate_limits:
         call.caller.credential_account.rate.admitted.pop()
         call.caller.account.rate.admitted.pop()
@@ -147,8 +153,8 @@ def check_subscription(call: Call) -> None:
 
 
 class Order(Struct, frozen=True):
-    """What a write asks for: its price in Credits, and its places in the concurrency budget, 0 where it admits no
-    work.
+    """What a write asks for: its price in Credits, and its places in the concurrency
+    budget, 0 where it admits no work.
     """
 
     price: int
@@ -159,7 +165,9 @@ SomeOrder = TypeVar("SomeOrder", bound=Order)
 
 
 def check_budget(call: Call, order: SomeOrder) -> SomeOrder:
-    """429: the Team's concurrency budget has places for more work (section 8, D40, D42)."""
+    """429: the Team's concurrency budget has places for more work (section 8, D40,
+    D42).
+    """
     budget, team = call.caller.account.budget, call.caller.account.team
     if order.places and budget.used + order.places > team.concurrency_limit:
         wait_ms = budget.wait_ms(call.now)

@@ -1,10 +1,12 @@
 """A call of an operation: caller, time and input. Lives as long as its request.
 
-Every operation is a `Handler`: an ordered list of checks, which change nothing, and the commit, which carries out
-what they found to be allowed. Nothing happens between the two that could forbid it.
+Every operation is a `Handler`: an ordered list of checks, which change nothing, and the
+commit, which carries out what they found to be allowed. Nothing happens between the two
+that could forbid it.
 
-The caller is the credential behind a key, with its sandbox and its Team's account: identity only, `admission` decides
-what it may do. Also which key a client gets that brings none.
+The caller is the credential behind a key, with its sandbox and its Team's account:
+identity only, `admission` decides what it may do. Also which key a client gets that
+brings none.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +26,7 @@ from image_workflow_emulator.service.sandbox.sandbox import (
     TeamAccount,
 )
 
-# The caller -----------------------------------------------------------------------------------------------------------
+# The caller ---------------------------------------------------------------------------
 
 
 PREFERRED_TEAM: Final = "Demo"
@@ -33,7 +35,9 @@ PREFERRED_TEAM: Final = "Demo"
 
 @dataclass(slots=True, eq=False)
 class Caller:
-    """A credential with its sandbox and its Team's account: what one lookup by key gives."""
+    """A credential with its sandbox and its Team's account: what one lookup by key
+    gives.
+    """
 
     sandbox: Sandbox
     account: TeamAccount
@@ -51,7 +55,9 @@ class Caller:
 
 
 def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
-    """Return the keys of a Team's credentials that may write, in the order of their creation."""
+    """Return the keys of a Team's credentials that may write, in the order of their
+    creation.
+    """
     credentials = sandbox.credentials_of(team_id)
     return [
         credential.key
@@ -61,9 +67,11 @@ def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
 
 
 def key_for_clients(sandbox: Sandbox, now: int) -> str:
-    """Return the key that a client gets that brings none: Demo's, else the first that may write; "" if there is none.
+    """Return the key that a client gets that brings none: Demo's, else the first that
+    may write; "" if there is none.
 
-    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal, and no other Team pays.
+    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal,
+    and no other Team pays.
     """
     teams = (account.team for account in sandbox.accounts.values())
     for team in sorted(teams, key=lambda team: team.name != PREFERRED_TEAM):
@@ -79,14 +87,16 @@ def key_for_clients(sandbox: Sandbox, now: int) -> str:
     return ""
 
 
-# The call -------------------------------------------------------------------------------------------------------------
+# The call -----------------------------------------------------------------------------
 
 
 Result = TypeVar("Result")
 
 
 class DecodedUpload(Struct, frozen=True):
-    """The result of decoding an upload: a normalized picture, or the reason why there is none."""
+    """The result of decoding an upload: a normalized picture, or the reason why there
+    is none.
+    """
 
     data: bytes = b""
     format: PictureFormat = "png"
@@ -97,7 +107,9 @@ class DecodedUpload(Struct, frozen=True):
 
 
 class Call(Struct, eq=False, gc=False):
-    """An operation being called. `now` is the instant of the last look at the clock, in milliseconds."""
+    """An operation being called. `now` is the instant of the last look at the clock, in
+    milliseconds.
+    """
 
     sandbox: Sandbox
     caller: Caller
@@ -115,9 +127,9 @@ class Call(Struct, eq=False, gc=False):
 
 
 OwnCheck: TypeAlias = tuple[Check, Callable[[Call, Any], Any]]
-"""A check of an operation, and the function that makes it: from the call and what the check before it found, None at
-first, to what it found itself. It changes nothing, and raises Problem.
-"""
+"""A check of an operation, and the function that makes it: from the call and what the
+check before it found, None at first, to what it found itself. It changes nothing, and
+raises Problem."""
 
 
 class Handler(Struct, frozen=True, kw_only=True):
@@ -125,9 +137,8 @@ class Handler(Struct, frozen=True, kw_only=True):
 
     checks: tuple[OwnCheck, ...] = ()
     commit: Callable[[Call, Any], Any]
-    """Carries out what was checked, from the call and what the last check found, and returns the result. It cannot
-    fail.
-    """
+    """Carries out what was checked, from the call and what the last check found, and
+    returns the result. It cannot fail."""
 
 
 def found(call: Call, result: Result) -> Result:

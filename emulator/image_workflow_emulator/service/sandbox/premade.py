@@ -1,4 +1,6 @@
-"""The premade global ingredients: read-only to every Team, with pictures that are made on demand (D65)."""
+"""The premade global ingredients: read-only to every Team, with pictures that are made
+on demand (D65).
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +19,8 @@ from image_workflow_emulator.service.sandbox.images import ImageStore
 from image_workflow_emulator.service.sandbox.store import Store
 
 CARD_SIZE = (512, 640)
-"""The size of every picture of an ingredient, a Team's own too, except premade Backgrounds."""
+"""The size of every picture of an ingredient, a Team's own too, except premade
+Backgrounds."""
 _BACKGROUND_SIZE = (1024, 1280)
 """A card's ratio, and larger: it also stands behind the subjects of Generations."""
 
@@ -71,7 +74,8 @@ _PREMADE: Sequence[
     (Pose, _POSES, ("supported_camera_distances", "description"), ()),
     (FashionModel, _MODELS, ("age_range", "gender"), ("gender", "age_range")),
 )
-"""Each kind, its rows, the fields that follow the name in them, and those whose words the pictures show."""
+"""Each kind, its rows, the fields that follow the name in them, and those whose words
+the pictures show."""
 
 
 def add_premade_ingredients(
@@ -81,7 +85,8 @@ def add_premade_ingredients(
     now: int,
     rounds: int = 1,
 ) -> None:
-    """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn.
+    """Add four of each kind in each round, created before anything else; their pictures
+    are planned, not drawn.
 
     From the second round on, names have its number.
     """
@@ -112,8 +117,8 @@ def plan_pictures(
     size: tuple[int, int] = CARD_SIZE,
     first: int = 0,
 ) -> None:
-    """Plan the card or previews of an ingredient; `first` is the index of the first, by which a recipe tells them
-    apart.
+    """Plan the card or previews of an ingredient; `first` is the index of the first, by
+    which a recipe tells them apart.
     """
     kind, name, (width, height) = ingredient.kind, ingredient.name, size
     for index, key in enumerate(ingredient.picture_keys, start=first):

@@ -1,7 +1,9 @@
-"""A sandbox: a whole service of its own, as one object with no module-level state behind it.
+"""A sandbox: a whole service of its own, as one object with no module-level state
+behind it.
 
-Owns what exists in it and how it begins: the accounts of its Teams and credentials, each with all that is counted for
-it. The other files of this room change it; `engine` lets its time pass.
+Owns what exists in it and how it begins: the accounts of its Teams and credentials,
+each with all that is counted for it. The other files of this room change it; `engine`
+lets its time pass.
 """
 
 import asyncio
@@ -48,7 +50,7 @@ from image_workflow_emulator.service.sandbox.previous_values import (
 )
 from image_workflow_emulator.service.sandbox.store import Store
 
-# The accounts ---------------------------------------------------------------------------------------------------------
+# The accounts -------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +77,7 @@ class CredentialAccount:
     """By field: what goes back when a change of a timeline ends."""
 
 
-# The sandbox ----------------------------------------------------------------------------------------------------------
+# The sandbox --------------------------------------------------------------------------
 
 
 _LOGGER = logging.getLogger("image_workflow_emulator.service")
@@ -86,13 +88,13 @@ CREDENTIAL_LIFETIME_MS = 365 * DAY_MS
 """The expiry of a credential whose world names none."""
 
 MEMORY_RETRY_SECONDS = 60
-"""The Retry-After of a refusal for lack of memory; only deleting something or a reset helps."""
+"""The Retry-After of a refusal for lack of memory; only deleting something or a reset
+helps."""
 
 _PREFIX_LENGTH = 8
 _EVOLVED_ROUNDS = 8
-"""How often the premade ingredients are added with evolution: they then fill more than one page of the default
-length.
-"""
+"""How often the premade ingredients are added with evolution: they then fill more than
+one page of the default length."""
 
 
 @dataclass(slots=True, eq=False)
@@ -102,13 +104,16 @@ class HeldAdmission:
     due: int
     """The instant at which it goes on."""
     scope: Scope | None
-    """Its Idempotency-Key, which is in progress until the request is admitted; None for a request that has none."""
+    """Its Idempotency-Key, which is in progress until the request is admitted; None for
+    a request that has none."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set to let it go on."""
 
 
 class Beginning(Struct, frozen=True, kw_only=True):
-    """How a sandbox begins, its scenario aside. None: the scenario's value, else the default."""
+    """How a sandbox begins, its scenario aside. None: the scenario's value, else the
+    default.
+    """
 
     seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] | None
     clock: ClockSetting | None
@@ -121,7 +126,8 @@ class Beginning(Struct, frozen=True, kw_only=True):
     """Whether what v1 may add is there (D68)."""
     readings: Readings | None = None
     found_readings: Readings = NO_READINGS
-    """Those of a file that was found: where neither an option nor the scenario has any."""
+    """Those of a file that was found: where neither an option nor the scenario has
+    any."""
 
 
 class SandboxOptions(Beginning, frozen=True, kw_only=True):
@@ -132,15 +138,17 @@ class SandboxOptions(Beginning, frozen=True, kw_only=True):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class SandboxState:
-    """The whole state of a sandbox except pictures: what a state file contains, and from which everything else is
-    rebuilt.
+    """The whole state of a sandbox except pictures: what a state file contains, and
+    from which everything else is rebuilt.
 
-    Fields with `init=False` are no part of it: their classes fill them again. Of the journal, only the last number is.
+    Fields with `init=False` are no part of it: their classes fill them again. Of the
+    journal, only the last number is.
     """
 
     options: SandboxOptions
     signing_name: str
-    """Part of the signatures of links, tokens and cursors: the id of the sandbox where this state began."""
+    """Part of the signatures of links, tokens and cursors: the id of the sandbox where
+    this state began."""
     seed: Seed
     clock: Clock
     began_at: int
@@ -167,7 +175,7 @@ class SandboxState:
 
 
 class Sandbox(SandboxState):
-    """One service: its state, and what is made from it or does not outlive the process."""
+    """One service: its state, and what is made from it or ends with the process."""
 
     def __init__(
         self,
@@ -186,7 +194,9 @@ class Sandbox(SandboxState):
         """How it begins without a scenario, or before one changes that."""
 
     def begin(self, options: SandboxOptions) -> None:
-        """Make everything as it is at the start; call `end` before, where the sandbox has begun already."""
+        """Make everything as it is at the start; call `end` before, where the sandbox
+        has begun already.
+        """
         scenario = options.scenario
         world = options.world.changed(scenario.world).changed(options.own_world)
         clock = Clock(
@@ -239,10 +249,13 @@ class Sandbox(SandboxState):
         self.opened_at = self.clock.now()
         """When it began, or its state was loaded."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
-        """The counts of scenarios that have ended, by the names of scenario and rule."""
+        """The counts of scenarios that have ended, by the names of scenario and
+        rule."""
 
     def take_place_of(self, old: "Sandbox") -> None:
-        """Count the image bytes in the memory budget of another sandbox from now on, and notify its watchers."""
+        """Count the image bytes in the memory budget of another sandbox from now on,
+        and notify its watchers.
+        """
         self.images.move_to(old.memory)
         self.memory = old.memory
         self.feed, old.feed = old.feed, old.journal.feed
@@ -252,8 +265,9 @@ class Sandbox(SandboxState):
     def end(self) -> None:
         """Release memory, held requests and watchers.
 
-        Nothing that a request does from now on leads from here back to here: the memory of an ended sandbox is then
-        free with its last request, and not only when the garbage collector comes by.
+        Nothing that a request does from now on leads from here back to here: the memory
+        of an ended sandbox is then free with its last request, and not only when the
+        garbage collector comes by.
         """
         self.journal.feed = Feed()
         self.journal.feed.close()
@@ -307,7 +321,9 @@ class Sandbox(SandboxState):
         return [credential for credential in held if credential.team_id == team_id]
 
     def key_of(self, world_key: str) -> str:
-        """Return this sandbox's form of a key in a world file: outside the default sandbox, the id is appended."""
+        """Return this sandbox's form of a key in a world file: outside the default
+        sandbox, the id is appended.
+        """
         return world_key if self.id == DEFAULT_SANDBOX_ID else f"{world_key}_{self.id}"
 
     def find_accounts(self, name_or_id: str | None) -> list[TeamAccount]:
@@ -318,7 +334,8 @@ class Sandbox(SandboxState):
         ]
 
     def check_memory(self, size_bytes: int = 1) -> None:
-        """Refuse what would hold more image bytes than `--max-memory` allows, in all sandboxes together (D55).
+        """Refuse what would hold more image bytes than `--max-memory` allows, in all
+        sandboxes together (D55).
 
         Raises:
             Problem: service_unavailable.

@@ -1,4 +1,5 @@
-"""The resources of one sandbox, with the indexes that keep each question's cost flat as they grow.
+"""The resources of one sandbox, with the indexes that keep each question's cost flat as
+they grow.
 
 Owns membership and order only; callers decide what may be stored.
 """
@@ -23,7 +24,8 @@ class Collection(Generic[Resource]):
     """The resources of one kind, each Team's in the order of creation."""
 
     filters: tuple[str, ...] = ()
-    """The attributes by which resources are found. Each is indexed, so rare values are as fast as common ones."""
+    """The attributes by which resources are found. Each is indexed, so rare values are
+    as fast as common ones."""
     items: dict[str, Resource] = field(default_factory=dict, init=False)
     ids_by_team: dict[str | None, list[str]] = field(default_factory=dict, init=False)
     shown: dict[Hashable, Any] = field(default_factory=dict, init=False)
@@ -54,7 +56,7 @@ class Collection(Generic[Resource]):
         self._unindex(resource.id, self._keys(resource))
 
     def _keys(self, resource: Resource) -> set[_ValueKey]:
-        """Return what it is found by: for each filter its value, or each of its values."""
+        """Return what a resource is found by: for each filter its values."""
         keys: set[_ValueKey] = set()
         for name in self.filters:
             value = getattr(resource, name)
@@ -76,7 +78,9 @@ class Collection(Generic[Resource]):
                 del self._ids_by_value[key]
 
     def visible(self, team_id: str, identifier: str) -> Resource | None:
-        """Return the resource if it is the Team's or global; another Team's is as absent (section 5, rule 6)."""
+        """Return the resource if it is the Team's or global; another Team's is as
+        absent (section 5, rule 6).
+        """
         resource = self.items.get(identifier)
         return (
             resource
@@ -87,7 +91,9 @@ class Collection(Generic[Resource]):
     def ids(
         self, team_id: str | None, values: Mapping[str, str] = _NO_FILTERS
     ) -> Sequence[str]:
-        """Return the ascending ids of a Team's resources that have all these values; of the global ones for None."""
+        """Return the ascending ids of a Team's resources that have all these values; of
+        the global ones for None.
+        """
         if not values:
             return self.ids_by_team.get(team_id, [])
         found = [
