@@ -253,9 +253,11 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
         HELD_UPLOAD, advance_call(60), control_call("POST", "/reset")
     )
 
-    assert moved.outcome == (409, "invalid_request")
+    assert moved.status == 409
+    assert moved.code == "invalid_request"
     assert reset.status == 200
-    assert upload.outcome == (409, "idempotency_in_progress")
+    assert upload.status == 409
+    assert upload.code == "idempotency_in_progress"
     assert emulator.clock_now() == START
 
 
@@ -286,8 +288,9 @@ def test_a_move_takes_no_more_steps_than_it_may(
 def with_work(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> EmulatorUnderTest:
-    """An emulator with work in progress, which lets others be answered after each event
-    of a move.
+    """An emulator with work in progress.
+
+    It lets others be answered after each event of a move.
     """
     monkeypatch.setattr("image_workflow_emulator.service.engine.SLICE_MS", 0)
     for _ in range(3):
@@ -305,7 +308,8 @@ def test_a_move_lets_others_see_how_far_it_has_come(
 
     assert moved.json["fired"] == before
     assert moved.json["pending"] == 0
-    assert 0 < seen.json["pending"] < before
+    assert seen.json["pending"] > 0
+    assert seen.json["pending"] < before
     assert seen.json["now"] < moved.json["now"]
 
 

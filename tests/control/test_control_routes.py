@@ -60,7 +60,8 @@ def test_another_method_is_405_with_those_allowed(
 
             assert answer.status == 405
             assert answer.headers["allow"] == ", ".join(sorted(allowed))
-            assert method == "HEAD" or answer.code == "invalid_request"
+            if method != "HEAD":  # its answer has no body
+                assert answer.code == "invalid_request"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,8 @@ def test_another_method_is_405_with_those_allowed(
 def test_an_unknown_path_is_404(emulator: EmulatorUnderTest, path: str) -> None:
     answer = emulator.ask("GET", path, headers={"Authorization": "Bearer key"})
 
-    assert answer.outcome == (404, "not_found")
+    assert answer.status == 404
+    assert answer.code == "not_found"
 
 
 @pytest.mark.parametrize("path", OF_A_SANDBOX)
@@ -96,7 +98,8 @@ def test_every_path_of_an_unknown_sandbox_is_404(
 
         answer = emulator.ask(method.upper(), filled(path), body, sandbox="nobody")
 
-        assert answer.outcome == (404, "not_found")
+        assert answer.status == 404
+        assert answer.code == "not_found"
         assert '"nobody": there is no such sandbox' in answer.json["detail"]
 
 
@@ -168,7 +171,8 @@ def test_the_token_is_asked_for_before_anything_is_said_of_a_path(
 ) -> None:
     answer = emulator.ask("BREW", path)
 
-    assert answer.outcome == (401, "authentication_required")
+    assert answer.status == 401
+    assert answer.code == "authentication_required"
 
 
 @pytest.mark.emulator(control_token="secret")

@@ -1,4 +1,7 @@
-"""Sandboxes: services of their own behind one base URL, each with its keys, state and clock."""
+"""Sandboxes: services of their own behind one base URL.
+
+Each has its keys, its state and its clock.
+"""
 
 from typing import Any
 
@@ -15,7 +18,8 @@ WORLD = {
 
 
 def listed(emulator: EmulatorUnderTest, query: str = "") -> list[str]:
-    return [one["id"] for one in emulator.told("GET", f"/sandboxes{query}")["data"]]
+    answer = emulator.told("GET", f"/sandboxes{query}")
+    return [sandbox["id"] for sandbox in answer["data"]]
 
 
 def make_sandboxes(emulator: EmulatorUnderTest, *ids: str) -> None:
@@ -189,7 +193,8 @@ def test_a_taken_id_or_key_is_refused(
 
     answer = emulator.ask("POST", "/sandboxes", body)
 
-    assert answer.outcome == (409, "invalid_request")
+    assert answer.status == 409
+    assert answer.code == "invalid_request"
     assert complaint in answer.json["detail"]
     assert listed(emulator) == ["default", "mine"]
     assert emulator.get("/team").json["name"] == "Demo"
@@ -203,7 +208,8 @@ def test_the_number_of_sandboxes_is_limited(
 
     answer = emulator.ask("POST", "/sandboxes")
 
-    assert answer.outcome == (409, "invalid_request")
+    assert answer.status == 409
+    assert answer.code == "invalid_request"
     assert "delete one first" in answer.json["detail"]
 
 
@@ -253,7 +259,8 @@ def test_a_list_continues_behind_a_sandbox(emulator: EmulatorUnderTest) -> None:
 def test_the_default_sandbox_cannot_be_deleted(emulator: EmulatorUnderTest) -> None:
     answer = emulator.ask("DELETE", "/sandboxes/default")
 
-    assert answer.outcome == (400, "invalid_request")
+    assert answer.status == 400
+    assert answer.code == "invalid_request"
     assert "the default sandbox always exists" in answer.json["detail"]
     assert emulator.get("/team").status == 200
 
@@ -280,7 +287,8 @@ def test_keys_and_links_of_a_deleted_sandbox_lead_nowhere(
     emulator.told("DELETE", "/sandboxes/aside")
 
     team = emulator.get("/team", "iwe_demo_full_aside")
-    assert team.outcome == (401, "authentication_required")
+    assert team.status == 401
+    assert team.code == "authentication_required"
     assert emulator.fetch(asset["url"]).status == 404
 
 

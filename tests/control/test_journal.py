@@ -335,7 +335,8 @@ def test_an_entry_that_does_not_exist_is_404(
 
     answer = emulator.ask("GET", f"/requests/{identifier}")
 
-    assert answer.outcome == (404, "not_found")
+    assert answer.status == 404
+    assert answer.code == "not_found"
 
 
 # Filters -----------------------------------------------------------------------------
@@ -439,7 +440,8 @@ def test_a_filter_that_nothing_could_meet_is_refused(
     answer = emulator.ask("GET", f"/requests?{query}")
 
     parameter = query.partition("=")[0]
-    assert answer.outcome == (400, "invalid_request")
+    assert answer.status == 400
+    assert answer.code == "invalid_request"
     assert answer.json["detail"].partition(":")[0].strip('"') == parameter
 
 

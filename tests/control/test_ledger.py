@@ -1,4 +1,7 @@
-"""The ledger of a Team over the control plane: every change of its Credits, with what it left."""
+"""The ledger of a Team over the control plane.
+
+It has every change of the Team's Credits, with what the change left.
+"""
 
 from typing import Any
 
@@ -50,19 +53,37 @@ def test_a_new_team_begins_with_the_grant_of_its_world(
     ]
 
 
+def test_work_reserves_its_credits_when_it_is_admitted(
+    emulator: EmulatorUnderTest,
+) -> None:
+    work = emulator.photograph(image_count=3)
+
+    _, reserved = ledger(emulator)["data"]
+
+    assert reserved == {
+        "sequence": 2,
+        "at": "2026-01-01T00:00:00.000Z",
+        "change": -3,
+        "available": 97,
+        "reserved": 3,
+        "reason": "reserved",
+        "id": work.id,
+    }
+
+
 def test_a_charge_of_what_was_reserved_changes_nothing_that_is_available(
     emulator: EmulatorUnderTest,
 ) -> None:
     work = emulator.photograph(image_count=3)
     emulator.advance(60)
 
-    reserved, charged = ledger(emulator)["data"][1:]
+    charged = ledger(emulator)["data"][-1]
 
-    assert (reserved["reason"], reserved["change"]) == ("reserved", -3)
-    assert (reserved["available"], reserved["reserved"]) == (97, 3)
-    assert (charged["reason"], charged["change"]) == ("charged", 0)
-    assert (charged["available"], charged["reserved"]) == (97, 0)
-    assert reserved["id"] == charged["id"] == work.id
+    assert charged["reason"] == "charged"
+    assert charged["change"] == 0
+    assert charged["available"] == 97
+    assert charged["reserved"] == 0
+    assert charged["id"] == work.id
 
 
 def test_what_failed_outputs_had_reserved_is_released(
@@ -74,9 +95,12 @@ def test_what_failed_outputs_had_reserved_is_released(
 
     _, charged, released = ledger(emulator)["data"][1:]
 
-    assert (charged["reason"], charged["reserved"]) == ("charged", 1)
-    assert (released["reason"], released["change"]) == ("released", 1)
-    assert (released["available"], released["reserved"]) == (98, 0)
+    assert charged["reason"] == "charged"
+    assert charged["reserved"] == 1
+    assert released["reason"] == "released"
+    assert released["change"] == 1
+    assert released["available"] == 98
+    assert released["reserved"] == 0
 
 
 def test_changes_by_hand_and_by_a_scenario_are_told_apart(
@@ -89,9 +113,11 @@ def test_changes_by_hand_and_by_a_scenario_are_told_apart(
 
     by_hand, by_scenario = ledger(emulator)["data"][1:]
 
-    assert (by_hand["reason"], by_hand["change"]) == ("set", -60)
+    assert by_hand["reason"] == "set"
+    assert by_hand["change"] == -60
     assert by_hand["at"] == "2026-01-01T00:00:00.000Z"
-    assert (by_scenario["reason"], by_scenario["change"]) == ("scenario", -39)
+    assert by_scenario["reason"] == "scenario"
+    assert by_scenario["change"] == -39
     assert by_scenario["at"] == "2026-01-01T00:00:30.000Z"
 
 
