@@ -24,7 +24,7 @@ def listed(emulator: EmulatorUnderTest, query: str = "") -> list[str]:
 
 def make_sandboxes(emulator: EmulatorUnderTest, *ids: str) -> None:
     for identifier in ids:
-        emulator.told("POST", "/sandboxes", {"id": identifier})
+        emulator.make_sandbox(identifier)
 
 
 # New ones ----------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def test_a_new_sandbox_tells_the_variables_for_its_clients(
 
 
 def test_a_new_sandbox_is_shown_as_it_is_read(emulator: EmulatorUnderTest) -> None:
-    sandbox = emulator.told("POST", "/sandboxes", {"id": "mine"})
+    sandbox = emulator.make_sandbox("mine")
 
     clock = emulator.told("GET", "/clock", sandbox="mine")
     assert list(sandbox) == ["id", "base_url", "env", "teams", "clock", "readings"]
@@ -59,7 +59,7 @@ def test_a_new_sandbox_is_shown_as_it_is_read(emulator: EmulatorUnderTest) -> No
 
 
 def test_a_key_of_a_new_sandbox_is_accepted(emulator: EmulatorUnderTest) -> None:
-    sandbox = emulator.told("POST", "/sandboxes", {"id": "mine"})
+    sandbox = emulator.make_sandbox("mine")
 
     team = emulator.get("/team", sandbox["teams"][0]["credentials"][0]["key"])
 
@@ -92,7 +92,7 @@ def test_the_number_of_a_deleted_sandbox_is_not_used_again(
 def test_a_clock_is_as_the_process_has_it_unless_a_creation_says_otherwise(
     emulator: EmulatorUnderTest,
 ) -> None:
-    clock = emulator.told("POST", "/sandboxes", {"id": "mine"})["clock"]
+    clock = emulator.make_sandbox("mine")["clock"]
 
     assert clock["mode"] == "real"
     assert clock["rate"] == 60
@@ -103,7 +103,7 @@ def test_a_clock_is_as_the_process_has_it_unless_a_creation_says_otherwise(
 def test_world_and_seed_are_those_of_the_process_unless_a_creation_says_otherwise(
     emulator: EmulatorUnderTest,
 ) -> None:
-    teams = emulator.told("POST", "/sandboxes", {"id": "mine"})["teams"]
+    teams = emulator.make_sandbox("mine")["teams"]
 
     names = [team["name"] for team in teams]
     assert names == ["Demo", "Other", "Lapsed", "Broke", "One"]

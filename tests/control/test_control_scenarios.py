@@ -183,7 +183,7 @@ NO_SCENARIO: list[tuple[bytes, int]] = [
 def test_a_bad_scenario_is_refused_with_its_mistakes(
     emulator: EmulatorUnderTest, content: bytes, complaint: str
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.make_sandbox("mine")
 
     answer = emulator.ask("PUT", "/scenario", content=content)
 
@@ -211,7 +211,7 @@ BAD = {content: repr(content[:60]) for content, _ in [*INVALID, *NO_SCENARIO]}
 def test_a_bad_scenario_leaves_the_running_one_as_it_is(
     emulator: EmulatorUnderTest, content: bytes
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.make_sandbox("mine")
     emulator.use(FAILING + PAUSE_OF_FAILING)
     emulator.get("/team")
     paths = ("/scenario", "/clock", "/teams")
@@ -431,7 +431,7 @@ def test_a_teams_scenario_is_loaded_again_at_a_reset(
 ) -> None:
     use_for_team(emulator, "Demo")
 
-    emulator.told("POST", "/reset")
+    emulator.reset()
 
     assert emulator.credits() == 5
     assert read_statuses(emulator, count=2) == [500, 200]
@@ -443,7 +443,7 @@ def test_the_scenario_of_a_team_that_a_reset_removes_goes_with_it(
     emulator.told("POST", "/teams", {"name": "Passing"})
     use_for_team(emulator, "Passing")
 
-    emulator.told("POST", "/reset")
+    emulator.reset()
 
     answer = emulator.ask("GET", "/scenario?team=Passing")
     assert answer.status == 404

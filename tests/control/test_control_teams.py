@@ -102,7 +102,7 @@ def test_an_unknown_team_or_credential_is_404(
 
 
 def test_a_credential_of_another_sandbox_is_404(emulator: EmulatorUnderTest) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "other", "seed": 99})
+    emulator.make_sandbox("other", seed=99)
     credential_id = emulator.team()["credentials"][0]["id"]
 
     answer = emulator.ask(
@@ -226,7 +226,7 @@ def test_a_credential_is_as_it_is_described(emulator: EmulatorUnderTest) -> None
 def test_each_credential_of_a_team_has_a_key_of_its_own(
     emulator: EmulatorUnderTest, sandbox: str | None
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.make_sandbox("aside")
 
     keys = [
         emulator.told(

@@ -281,7 +281,7 @@ def test_a_reset_is_told_and_what_comes_after_it(
 ) -> None:
     state = emulator.ask("GET", "/state").body
     stream = watch()
-    emulator.told("POST", "/reset") if how == "reset" else emulator.told(
+    emulator.reset() if how == "reset" else emulator.told(
         "PUT", "/state", content=state
     )
     emulator.get("/poses")
@@ -297,7 +297,7 @@ def test_a_reset_is_told_and_what_comes_after_it(
 def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(
     emulator: EmulatorUnderTest, watch: Watch
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.make_sandbox("mine")
     stream = watch("/sandboxes/mine/events")
     emulator.get("/team")
     emulator.get("/team", key=f"{FULL}_mine")
@@ -368,7 +368,7 @@ def test_a_slow_reader_misses_some(
     emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MAX_CHANGES", 10)
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.make_sandbox("mine")
     stream = watch("/sandboxes/mine/events")
     stream.is_slow = True
     for _ in range(20):

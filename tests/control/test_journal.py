@@ -105,7 +105,7 @@ def test_an_entry_tells_the_query_the_fault_and_the_work_of_a_request(
 
 
 def test_each_sandbox_has_a_journal_of_its_own(emulator: EmulatorUnderTest) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.make_sandbox("aside")
 
     emulator.get("/team", key=f"{FULL}_aside")
 

@@ -156,7 +156,7 @@ def test_a_state_file_has_it(emulator: EmulatorUnderTest) -> None:
     change_credits(emulator, 90)
     before = ledger(emulator)
     file = saved(emulator)
-    emulator.told("POST", "/reset")
+    emulator.reset()
 
     emulator.told("PUT", "/state", content=file)
 
@@ -166,6 +166,6 @@ def test_a_state_file_has_it(emulator: EmulatorUnderTest) -> None:
 def test_a_reset_begins_a_new_one(emulator: EmulatorUnderTest) -> None:
     change_credits(emulator, 90, 80)
 
-    emulator.told("POST", "/reset")
+    emulator.reset()
 
     assert sequences(ledger(emulator)) == [1]

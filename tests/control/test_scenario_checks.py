@@ -56,6 +56,11 @@ def test_a_check_uses_no_scenario(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/scenario")["scenario"] is None
 
 
+def text_of_rule(match: str) -> str:
+    rule = f"{{match: {match}, then: {{problem: internal_error}}}}"
+    return f"scenario: mine\nrules: [{rule}]\n"
+
+
 @pytest.mark.parametrize(
     ("match", "matched"),
     [
@@ -76,11 +81,8 @@ def test_a_rule_matches_by_all_of_its_conditions(
 ) -> None:
     emulator.post("/uploads", UPLOAD, idempotency_key="order-1")
     emulator.get("/assets?limit=5")
-    text = (
-        f"scenario: mine\nrules: [{{match: {match}, then: {{problem: not_found}}}}]\n"
-    )
 
-    (rule,) = checked_rules(emulator, text)
+    (rule,) = checked_rules(emulator, text_of_rule(match))
 
     assert rule["requests"] == matched
 
@@ -91,11 +93,8 @@ def test_what_is_not_json_matches_no_body(
 ) -> None:
     refused = emulator.post("/uploads", content=content, key=READ_ONLY)
     match = "{operation: createUpload, body: {size_bytes: 5}}"
-    text = (
-        f"scenario: mine\nrules: [{{match: {match}, then: {{problem: not_found}}}}]\n"
-    )
 
-    (rule,) = checked_rules(emulator, text)
+    (rule,) = checked_rules(emulator, text_of_rule(match))
 
     assert refused.status == 403
     assert rule["requests"] == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.control.test_control_scenarios import FAILING
+from tests.control.test_control_scenarios import FAILING, read_statuses
 from tests.support.emulator_client import UPLOAD, EmulatorUnderTest, Json
 
 CLOCKED: Json = {
@@ -40,7 +40,7 @@ CLOCKED: Json = {
 def test_a_sandbox_begins_with_a_scenario(
     emulator: EmulatorUnderTest, scenario: Any, name: str
 ) -> None:
-    sandbox = emulator.told("POST", "/sandboxes", {"id": "mine", "scenario": scenario})
+    sandbox = emulator.make_sandbox("mine", scenario=scenario)
 
     shown = emulator.told("GET", "/scenario", sandbox="mine")
     assert shown["scenario"] == name
@@ -75,22 +75,19 @@ def test_a_sandbox_with_a_bad_scenario_is_not_made(
 def test_a_creation_overrides_the_clock_of_its_scenario(
     emulator: EmulatorUnderTest, overrides: Json, now: str, mode: str
 ) -> None:
-    body = {"id": "mine", "scenario": CLOCKED, **overrides}
-
-    sandbox = emulator.told("POST", "/sandboxes", body)
+    sandbox = emulator.make_sandbox("mine", scenario=CLOCKED, **overrides)
 
     assert sandbox["clock"]["now"] == now
     assert sandbox["clock"]["mode"] == mode
-    assert emulator.told("POST", "/reset", sandbox="mine") == sandbox
+    assert emulator.reset("mine") == sandbox
 
 
 @pytest.mark.emulator(seed=1)
 def test_seed_and_world_are_those_of_the_scenario(emulator: EmulatorUnderTest) -> None:
-    body = {"id": "mine", "scenario": CLOCKED}
+    sandbox = emulator.make_sandbox("mine", scenario=CLOCKED)
 
-    (demo, *_) = emulator.told("POST", "/sandboxes", body)["teams"]
-
-    seeded = emulator.told("POST", "/sandboxes", {"id": "seeded", "seed": 7})
+    seeded = emulator.make_sandbox("seeded", seed=7)
+    demo = sandbox["teams"][0]
     assert demo["credits"] == 5
     assert demo["id"] == seeded["teams"][0]["id"]
 
@@ -99,11 +96,13 @@ def test_seed_and_world_are_those_of_the_scenario(emulator: EmulatorUnderTest) -
 def test_the_scenario_of_the_process_runs_again_after_a_reset(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.without_scenario()
+    read_statuses(emulator)
 
-    emulator.told("POST", "/reset")
+    emulator.reset()
 
-    assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"
+    scenario = emulator.told("GET", "/scenario")
+    assert scenario["scenario"] == "reads fail"
+    assert scenario["rules"] == [{"name": "second", "matched": 0, "fired": 0}]
 
 
 # The file of a new sandbox's scenario ------------------------------------------------
@@ -157,11 +156,11 @@ READ: Json = {"scenario": "read", "readings": {"D26": "always-a-cursor"}, "rules
 def test_the_readings_of_a_scenario_wait_for_a_reset(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.make_sandbox("mine")
 
     put = emulator.told("PUT", "/scenario", READ, sandbox="mine")
     before = emulator.told("GET", "/sandboxes/mine")
-    reset = emulator.told("POST", "/reset", sandbox="mine")
+    reset = emulator.reset("mine")
 
     assert put["takes_effect_at_reset"] == ["readings"]
     assert before["readings"] == []
@@ -171,10 +170,10 @@ def test_the_readings_of_a_scenario_wait_for_a_reset(
 def test_the_readings_of_a_scenario_give_way_to_those_of_the_sandbox(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "fixed", "readings": "D66=silent"})
+    emulator.make_sandbox("fixed", readings="D66=silent")
 
     put = emulator.told("PUT", "/scenario", READ, sandbox="fixed")
-    reset = emulator.told("POST", "/reset", sandbox="fixed")
+    reset = emulator.reset("fixed")
 
     assert put["takes_effect_at_reset"] == []
     assert reset["readings"] == ["D66=silent"]
@@ -187,8 +186,7 @@ PINNED: Json = {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z
 def test_seed_clock_and_premade_ingredients_of_a_scenario_are_not_taken_over(
     emulator: EmulatorUnderTest, options: Json
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine", **options})
-    before = emulator.told("GET", "/sandboxes/mine")
+    before = emulator.make_sandbox("mine", **options)
 
     put = emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
 
@@ -203,11 +201,10 @@ def test_seed_clock_and_premade_ingredients_of_a_scenario_are_not_taken_over(
 def test_seed_clock_and_premade_ingredients_of_a_scenario_are_those_after_a_reset(
     emulator: EmulatorUnderTest, options: Json
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine", **options})
-    before = emulator.told("GET", "/sandboxes/mine")
+    before = emulator.make_sandbox("mine", **options)
     emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
 
-    reset = emulator.told("POST", "/reset", sandbox="mine")
+    reset = emulator.reset("mine")
 
     assert reset["clock"]["now"] == "2026-03-01T00:00:00.000Z"
     assert reset["clock"]["mode"] == "auto"
@@ -220,21 +217,20 @@ def test_seed_clock_and_premade_ingredients_of_a_scenario_are_those_after_a_rese
 def test_a_reset_after_the_end_of_a_scenario_gives_what_the_sandbox_was(
     emulator: EmulatorUnderTest, options: Json
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine", **options})
-    before = emulator.told("GET", "/sandboxes/mine")
+    before = emulator.make_sandbox("mine", **options)
     emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
-    emulator.told("POST", "/reset", sandbox="mine")
+    emulator.reset("mine")
 
     emulator.ask("DELETE", "/scenario", sandbox="mine")
 
-    assert emulator.told("POST", "/reset", sandbox="mine") == before
+    assert emulator.reset("mine") == before
 
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])
 def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(
     emulator: EmulatorUnderTest, key: str
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.make_sandbox("mine")
     change = {"at": "1s", "set": {"credential": key, "state": "revoked"}}
     scenario = {"scenario": "revoke", "timeline": [change]}
 

@@ -82,7 +82,7 @@ def test_no_key_is_whole_in_it(emulator: EmulatorUnderTest) -> None:
 def test_no_key_of_a_world_file_is_whole_in_that_of_another_sandbox(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.make_sandbox("mine")
     emulator.told("PUT", "/scenario", content=KEY_IN_TEXT.encode(), sandbox="mine")
 
     text = emulator.ask("GET", "/session", sandbox="mine").body.decode()

@@ -59,7 +59,7 @@ def test_a_loaded_sandbox_is_saved_as_the_same_file_and_reset_to_the_same_start(
     copy.told("PUT", "/state", content=file)
     assert saved(copy) == file
     for emulator in (original, copy):
-        emulator.told("POST", "/reset")
+        emulator.reset()
     assert original.get("/team").json == copy.get("/team").json
 
 
@@ -95,12 +95,12 @@ def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(
     emulator: EmulatorUnderTest,
 ) -> None:
     asset = emulator.upload(photo(size=(96, 96)))
-    emulator.told("POST", "/sandboxes", {"id": "copy"})
+    emulator.make_sandbox("copy")
     emulator.told("PUT", "/state", sandbox="copy", content=saved(emulator))
     copied = emulator.get(f"/assets/{asset['id']}", "iwe_demo_full_copy").json
     assert "/files/copy/" in copied["url"]
     assert emulator.fetch(asset["url"]).body == emulator.fetch(copied["url"]).body
-    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.make_sandbox("aside")
     emulator.photograph(key=f"{FULL}_aside")
     file = saved(emulator, "aside")
     assert (100, 99) == (emulator.credits(), emulator.credits(f"{FULL}_aside"))
@@ -118,7 +118,7 @@ def with_key(key: str) -> dict[str, Any]:
 def test_a_file_whose_key_another_sandbox_has_now_is_refused_and_changes_nothing(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.make_sandbox("aside")
     emulator.told("PUT", "/scenario", with_key("new_key"))
     file = saved(emulator)
     emulator.told("PUT", "/scenario", with_key("new_key_aside"))

@@ -110,7 +110,7 @@ def test_an_operation_shows_the_pictures_of_what_it_made(
 def test_assets_of_all_teams_are_listed_newest_first(
     emulator: EmulatorUnderTest, sandbox: str | None
 ) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "other"})
+    emulator.make_sandbox("other")
     own, other = (key + (f"_{sandbox}" if sandbox else "") for key in (FULL, OTHER))
     (first,), (second,) = emulator.assets(1, own), emulator.assets(1, other)
     assets = emulator.told("GET", "/assets", sandbox=sandbox)["data"]

@@ -428,6 +428,12 @@ class Client(ABC):
         """Admit work that is finished 6 s later: 1 s in the queue, 5 s for its output."""
         return self.created(self.upscale(key=key), 202)
 
+    def make_sandbox(self, sandbox: str, **fields: Any) -> Json:
+        return dict(self.told("POST", "/sandboxes", {"id": sandbox, **fields}))
+
+    def reset(self, sandbox: str | None = None) -> Json:
+        return dict(self.told("POST", "/reset", sandbox=sandbox))
+
     def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
         return {
             rule["name"]: (rule["matched"], rule["fired"])
