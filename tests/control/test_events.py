@@ -1,4 +1,4 @@
-"""The events of a sandbox: what is told, from where on, and that watching costs the service little."""
+"""The stream of a sandbox's events: what is told, from where on, and its limits."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from tests.support.emulator_client import (
     Call,
     EmulatorUnderTest,
     Json,
+    advance_call,
     control_call,
 )
 
@@ -35,7 +36,10 @@ class Event(NamedTuple):
 
 
 class EventStream:
-    """A client that watches an emulator. While its emulator's loop runs, what comes is taken unless `is_slow`."""
+    """A client that watches an emulator.
+
+    While its emulator's loop runs, it takes what comes, unless `is_slow`.
+    """
 
     def __init__(
         self,
@@ -65,8 +69,16 @@ class EventStream:
             raise AssertionError(
                 f"expected {count} events, found {self.events}"
             ) from None
-        taken, self.events = self.events[:count], self.events[count:]
+        taken = self.events[:count]
+        del self.events[:count]
         return taken
+
+    def read_one(self) -> Event:
+        (event,) = self.read(1)
+        return event
+
+    def wait_for_comments(self, count: int) -> None:
+        self._run(self._until(lambda: self.comments >= count))
 
     def end(self) -> None:
         self._run(self._until(lambda: self.is_over))
@@ -85,7 +97,8 @@ class EventStream:
 
     async def _until(self, is_met: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not is_met():  # noqa: ASYNC110 (what is waited for is a state of two sides)
+            # What is waited for is a state of two sides.
+            while not is_met():  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
 
     async def _speak(self) -> None:
@@ -99,7 +112,8 @@ class EventStream:
             return message
 
         async def send(message: Any) -> None:
-            while self.is_slow:  # noqa: ASYNC110 (a test says when it is over)
+            # A test says when it is over.
+            while self.is_slow:  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
             if message["type"] == "http.response.start":
                 self.status = message["status"]
@@ -118,12 +132,14 @@ class EventStream:
             fields = dict(line.split(": ", 1) for line in block.decode().split("\n"))
             self.last_event_id = fields.get("id", self.last_event_id)
             if "data" in fields:
-                self.events.append(
-                    Event(
-                        fields["event"], int(fields["id"]), orjson.loads(fields["data"])
-                    )
-                )
-            self.comments += "" in fields
+                data = orjson.loads(fields["data"])
+                self.events.append(Event(fields["event"], int(fields["id"]), data))
+            if "" in fields:
+                self.comments += 1
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [event.kind for event in events]
 
 
 Watch = Callable[..., EventStream]
@@ -133,45 +149,75 @@ Watch = Callable[..., EventStream]
 def watch(emulator: EmulatorUnderTest) -> Iterator[Watch]:
     opened: list[EventStream] = []
 
-    def open_one(
+    def open_stream(
         path: str = "/events", last_event_id: str | None = None
     ) -> EventStream:
         opened.append(EventStream(emulator, path, last_event_id))
         return opened[-1]
 
-    yield open_one
+    yield open_stream
     for stream in opened:
         stream.is_slow = False
         stream.leave()
 
 
-def test_a_request_is_told_when_it_arrives_and_when_it_leaves(
+# Requests ----------------------------------------------------------------------------
+
+
+def test_a_stream_is_one_of_server_sent_events(watch: Watch) -> None:
+    stream = watch()
+
+    assert stream.status == 200
+    assert stream.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert stream.headers["cache-control"] == "no-store"
+
+
+def test_head_of_the_stream_ends_at_once(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.ask("HEAD", "/events")
+
+    assert answer.status == 200
+    assert answer.body == b""
+
+
+def test_a_stream_begins_with_what_comes_after_it_was_opened(
     emulator: EmulatorUnderTest, watch: Watch
 ) -> None:
-    emulator.get("/poses")  # before the stream begins
-    answer = emulator.ask("HEAD", "/events")
-    assert (200, b"") == (answer.status, answer.body)
+    emulator.get("/poses")
     stream = watch()
-    assert (stream.status, stream.headers["content-type"]) == (
-        200,
-        "text/event-stream; charset=utf-8",
-    )
-    assert stream.headers["cache-control"] == "no-store"
+
     emulator.get("/team")
-    arrived, left = stream.read(2)
-    assert (arrived.kind, left.kind, left.number) == (
-        "request",
-        "request",
-        arrived.number + 1,
-    )
-    assert (
-        arrived.data["status"],
-        arrived.data["duration_ms"],
-        arrived.data["path"],
-    ) == (None, None, "/v1/team")
+
+    assert stream.read_one().data["path"] == "/v1/team"
+
+
+def test_a_request_is_told_when_it_arrives(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    stream = watch()
+
+    emulator.get("/team")
+
+    arrived = stream.read_one()
+    assert arrived.kind == "request"
+    assert arrived.data["path"] == "/v1/team"
     assert arrived.data["operation"] == "getTeam"
-    assert left.data == emulator.told("GET", "/requests")["data"][0]
-    assert arrived.data.keys() == left.data.keys()
+    assert arrived.data["status"] is None
+    assert arrived.data["duration_ms"] is None
+
+
+def test_a_request_is_told_again_as_the_journal_has_it_when_it_leaves(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    stream = watch()
+
+    emulator.get("/team")
+
+    arrived, left = stream.read(2)
+    (entry,) = emulator.told("GET", "/requests")["data"]
+    assert left.kind == "request"
+    assert left.number == arrived.number + 1
+    assert left.data == entry
+    assert left.data.keys() == arrived.data.keys()
 
 
 def test_a_request_in_flight_is_told_before_it_is_answered(
@@ -179,12 +225,16 @@ def test_a_request_in_flight_is_told_before_it_is_answered(
 ) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
     stream = watch()
-    emulator.together(
-        Call("POST", "/uploads", UPLOAD),
-        control_call("POST", "/clock/advance", {"seconds": 10}),
-    )
-    told = [(event.kind, event.data.get("status")) for event in stream.read(3)]
-    assert told == [("request", None), ("clock", None), ("request", 201)]
+
+    emulator.together(Call("POST", "/uploads", UPLOAD), advance_call(10))
+
+    arrived, moved, left = stream.read(3)
+    assert kinds([arrived, moved, left]) == ["request", "clock", "request"]
+    assert arrived.data["status"] is None
+    assert left.data["status"] == 201
+
+
+# What changes ------------------------------------------------------------------------
 
 
 def test_the_changes_of_work_are_told_in_their_order(
@@ -192,119 +242,173 @@ def test_the_changes_of_work_are_told_in_their_order(
 ) -> None:
     emulator.assets(1)
     stream = watch()
+
     emulator.told("POST", "/given", PHOTOSHOOT)
     emulator.told("POST", "/clock/advance", {"until_idle": True})
-    told = stream.read(9)
-    work = [event.data for event in told if event.kind == "work"]
+
+    work = [event.data for event in stream.read(9) if event.kind == "work"]
+    (photoshoot,) = emulator.told("GET", "/work")["data"]
     assert [data["status"] for data in work] == [
         "queued",
-        *["processing"] * 4,
+        "processing",
+        "processing",
+        "processing",
+        "processing",
         "completed",
     ]
-    assert {data["id"] for data in work} == {
-        emulator.told("GET", "/work")["data"][0]["id"]
-    }
-    balances = [
-        (event.data["credits"], event.data["reserved"])
-        for event in told
-        if event.kind == "team"
-    ]
-    assert balances[-1] == (emulator.credits(), 0)
+    assert {data["id"] for data in work} == {photoshoot["id"]}
+
+
+def test_what_work_costs_is_told_before_the_move_of_the_clock_that_ended_it(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    emulator.assets(1)
+    stream = watch()
+
+    emulator.told("POST", "/given", PHOTOSHOOT)
+    emulator.told("POST", "/clock/advance", {"until_idle": True})
+
+    told = stream.read(9)
+    last_balance = [event.data for event in told if event.kind == "team"][-1]
+    assert last_balance["credits"] == emulator.credits()
+    assert last_balance["reserved"] == 0
     assert told[-1].kind == "clock"
 
 
 @pytest.mark.parametrize(
-    ("kind", "shown", "method", "path", "body"),
+    ("method", "path", "body", "kind", "shown"),
     [
         (
-            "clock",
-            {"now": "2026-01-01T00:00:10.000Z", "mode": "manual"},
             "POST",
             "/clock/advance",
             {"seconds": 10},
+            "clock",
+            {"now": "2026-01-01T00:00:10.000Z", "mode": "manual"},
         ),
-        ("clock", {"now": START, "mode": "auto"}, "PUT", "/clock", {"mode": "auto"}),
+        ("PUT", "/clock", {"mode": "auto"}, "clock", {"now": START, "mode": "auto"}),
         (
-            "team",
-            {"name": "Demo", "credits": 7},
             "PATCH",
             "/teams/Demo",
             {"credits": 7},
+            "team",
+            {"name": "Demo", "credits": 7},
         ),
         (
-            "team",
-            {"name": "Demo", "credits": 100},
             "PATCH",
             "/credentials/iwe_demo_full",
             {"state": "revoked"},
+            "team",
+            {"name": "Demo", "credits": 100},
         ),
-        ("scenario", {"scenario": None}, "PUT", "/admission", {"state": "paused"}),
+        ("PUT", "/admission", {"state": "paused"}, "scenario", {"scenario": None}),
     ],
 )
 def test_a_change_over_the_control_plane_is_told(
     emulator: EmulatorUnderTest,
     watch: Watch,
-    kind: str,
-    shown: Json,
     method: str,
     path: str,
     body: Json,
+    kind: str,
+    shown: Json,
 ) -> None:
     stream = watch()
+
     emulator.told(method, path, body)
-    (event,) = stream.read(1)
-    assert (kind, shown) == (event.kind, {name: event.data[name] for name in shown})
+
+    event = stream.read_one()
+    assert event.kind == kind
+    assert shown.items() <= event.data.items()
 
 
-def test_what_scenarios_change_is_told(
+LAPSE = {
+    "scenario": "lapse",
+    "timeline": [{"at": "5s", "set": {"team": "Demo", "subscription": "inactive"}}],
+}
+
+
+def test_a_scenario_is_told_when_it_is_put(
     emulator: EmulatorUnderTest, watch: Watch
 ) -> None:
     stream = watch()
-    change = {"at": "5s", "set": {"team": "Demo", "subscription": "inactive"}}
-    emulator.told("PUT", "/scenario", {"scenario": "lapse", "timeline": [change]})
-    assert [(event.kind, event.data["scenario"]) for event in stream.read(1)] == [
-        ("scenario", "lapse")
-    ]
+
+    emulator.use(LAPSE)
+
+    event = stream.read_one()
+    assert event.kind == "scenario"
+    assert event.data["scenario"] == "lapse"
+
+
+def test_a_scenario_is_told_when_it_is_ended(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    emulator.use(LAPSE)
+    stream = watch()
+
+    emulator.without_scenario()
+
+    event = stream.read_one()
+    assert event.kind == "scenario"
+    assert event.data["scenario"] is None
+
+
+def test_what_a_scenario_changes_is_told(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    emulator.use(LAPSE)
+    stream = watch()
+
     emulator.told("POST", "/clock/advance", {"seconds": 5})
+
     told = stream.read(3)
-    assert [event.kind for event in told] == ["team", "scenario", "clock"]
+    assert kinds(told) == ["team", "scenario", "clock"]
     assert told[1].data["timeline"][0]["done_at"] == "2026-01-01T00:00:05.000Z"
-    emulator.ask("DELETE", "/scenario")
-    assert [(event.kind, event.data["scenario"]) for event in stream.read(1)] == [
-        ("scenario", None)
-    ]
 
 
-@pytest.mark.parametrize("how", ["reset", "load"])
+@pytest.mark.parametrize("begins_anew_by", ["a reset", "a loaded state"])
 def test_a_reset_is_told_and_what_comes_after_it(
-    emulator: EmulatorUnderTest, watch: Watch, how: str
+    emulator: EmulatorUnderTest, watch: Watch, begins_anew_by: str
 ) -> None:
     state = emulator.ask("GET", "/state").body
     stream = watch()
-    emulator.reset() if how == "reset" else emulator.told(
-        "PUT", "/state", content=state
-    )
+
+    if begins_anew_by == "a reset":
+        emulator.reset()
+    else:
+        emulator.told("PUT", "/state", content=state)
     emulator.get("/poses")
-    told = stream.read(3)
-    assert [event.kind for event in told] == ["reset", "request", "request"]
-    assert (
-        told[0].data["id"],
-        told[0].data["clock"]["now"],
-        told[2].data["sequence"],
-    ) == ("default", START, 1)
+
+    reset, arrived, left = stream.read(3)
+    assert kinds([reset, arrived, left]) == ["reset", "request", "request"]
+    assert reset.data["id"] == "default"
+    assert reset.data["clock"]["now"] == START
+    assert left.data["sequence"] == 1
 
 
-def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(
+def test_each_sandbox_has_a_stream_of_its_own(
     emulator: EmulatorUnderTest, watch: Watch
 ) -> None:
     emulator.make_sandbox("mine")
     stream = watch("/sandboxes/mine/events")
+
     emulator.get("/team")
     emulator.get("/team", key=f"{FULL}_mine")
-    told = stream.read(2)
-    assert told[1].data["credential"]["key"] == "iwe_demo…"
-    assert (stream.events, [event.data["sequence"] for event in told]) == ([], [1, 1])
+
+    arrived, left = stream.read(2)
+    assert arrived.data["sequence"] == 1
+    assert left.data["sequence"] == 1
+    assert left.data["credential"]["key"] == "iwe_demo…"
+    assert stream.events == []
+
+
+def test_a_stream_ends_with_its_sandbox(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    emulator.make_sandbox("mine")
+    stream = watch("/sandboxes/mine/events")
+
     emulator.ask("DELETE", "/sandboxes/mine")
+
     stream.end()
 
 
@@ -313,9 +417,16 @@ def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(
     emulator: EmulatorUnderTest, watch: Watch
 ) -> None:
     stream = watch()
+
     emulator.told("POST", "/given", PHOTOSHOOT)
-    work = [event.data["status"] for event in stream.read(8) if event.kind == "work"]
-    assert (work[0], work[-1]) == ("queued", "completed")
+
+    told = stream.read(8)
+    statuses = [event.data["status"] for event in told if event.kind == "work"]
+    assert statuses[0] == "queued"
+    assert statuses[-1] == "completed"
+
+
+# From where on -----------------------------------------------------------------------
 
 
 def test_a_stream_goes_on_where_another_stopped(
@@ -323,16 +434,17 @@ def test_a_stream_goes_on_where_another_stopped(
 ) -> None:
     stream = watch()
     emulator.get("/team")
-    seen = stream.read(2)
+    arrived, left = stream.read(2)
     stream.leave()
     emulator.get("/poses")
     emulator.told("PATCH", "/teams/Demo", {"credits": 7})
-    told = watch(last_event_id=str(seen[0].number)).read(4)
-    assert told[0] == seen[1]
-    assert [event.kind for event in told] == ["request", "request", "request", "team"]
-    assert [event.number for event in told] == list(
-        range(seen[1].number, seen[1].number + 4)
-    )
+
+    told = watch(last_event_id=str(arrived.number)).read(4)
+
+    first = left.number
+    assert told[0] == left
+    assert kinds(told) == ["request", "request", "request", "team"]
+    assert [event.number for event in told] == list(range(first, first + 4))
 
 
 def test_a_stream_goes_back_as_far_as_the_journal(
@@ -342,26 +454,39 @@ def test_a_stream_goes_back_as_far_as_the_journal(
     emulator.get("/team")
     emulator.ask("DELETE", "/requests")
     emulator.get("/poses")
-    told = watch(last_event_id=began).read(4)
-    assert [event.kind for event in told] == ["gap", "cleared", "request", "request"]
-    assert [told[0].data, told[1].data, told[2].data["path"]] == [
-        {"missed": 2},
-        {"last_sequence": 1},
-        "/v1/poses",
+
+    gap, cleared, arrived, left = watch(last_event_id=began).read(4)
+
+    assert kinds([gap, cleared, arrived, left]) == [
+        "gap",
+        "cleared",
+        "request",
+        "request",
     ]
-    assert [event.kind for event in watch(last_event_id="999999").read(1)] == [
-        "gap"
-    ]  # of another life
+    assert gap.data == {"missed": 2}
+    assert cleared.data == {"last_sequence": 1}
+    assert arrived.data["path"] == "/v1/poses"
+
+
+def test_a_stream_from_an_event_of_another_life_begins_with_a_gap(
+    watch: Watch,
+) -> None:
+    stream = watch(last_event_id="999999")
+
+    assert stream.read_one().kind == "gap"
 
 
 @pytest.mark.parametrize("last_event_id", ["x", "-1", "1.5", "9" * 17, ""])
 def test_an_id_that_none_can_be_is_refused(
     emulator: EmulatorUnderTest, last_event_id: str
 ) -> None:
-    refused = emulator.refusal(
-        "GET", "/events", headers={"Last-Event-ID": last_event_id}
-    )
-    assert refused[:2] == (400, "invalid_request")
+    answer = emulator.ask("GET", "/events", headers={"Last-Event-ID": last_event_id})
+
+    assert answer.status == 400
+    assert answer.code == "invalid_request"
+
+
+# Limits ------------------------------------------------------------------------------
 
 
 def test_a_slow_reader_misses_some(
@@ -371,34 +496,48 @@ def test_a_slow_reader_misses_some(
     emulator.make_sandbox("mine")
     stream = watch("/sandboxes/mine/events")
     stream.is_slow = True
+
     for _ in range(20):
         emulator.get("/team", key=f"{FULL}_mine")
     stream.is_slow = False
+
     told = stream.read(1)
     while told[-1].data.get("sequence") != 20:
         told += stream.read(1)
-    gap = [event for event in told if event.kind == "gap"]
-    assert len(gap) == 1
-    assert gap[0].data["missed"] >= 20
+    (gap,) = [event for event in told if event.kind == "gap"]
+    assert gap.data["missed"] >= 20
 
 
-def test_a_stream_ends_when_it_is_left_and_with_the_emulator(
+def test_a_stream_that_is_left_is_forgotten(
     emulator: EmulatorUnderTest, watch: Watch
 ) -> None:
-    left, stays = watch(), watch()
+    stream = watch()
+    watch()
     assert len(emulator.sandbox.feed.listeners) == 2
-    left.leave()
+
+    stream.leave()
+
     assert len(emulator.sandbox.feed.listeners) == 1
+
+
+def test_a_stream_ends_with_the_emulator(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    stream = watch()
+
     emulator.application.stop()
-    stays.end()
+
+    stream.end()
 
 
 def test_a_silent_stream_shows_life(
-    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+    watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.001)
     stream = watch()
-    stream._run(stream._until(lambda: stream.comments > 2))
+
+    stream.wait_for_comments(3)
+
     assert stream.events == []
 
 
@@ -406,11 +545,22 @@ def test_streams_are_limited(
     emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "MAX_STREAMS", 2)
-    first, _ = watch(), watch()
-    refused = emulator.ask("GET", "/events")
-    assert (refused.outcome, refused.headers["retry-after"]) == (
-        (503, "service_unavailable"),
-        "5",
-    )
-    first.leave()
+    for _ in range(2):
+        watch()
+
+    answer = emulator.ask("GET", "/events")
+
+    assert answer.status == 503
+    assert answer.code == "service_unavailable"
+    assert answer.headers["retry-after"] == "5"
+
+
+def test_a_stream_that_is_left_makes_room_for_another(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MAX_STREAMS", 1)
+    stream = watch()
+
+    stream.leave()
+
     assert watch().status == 200

@@ -1,8 +1,10 @@
-"""Why a request ended as it did: the checks in order, what decided and why, and what would have helped."""
+"""Why a request ended as it did.
+
+The checks in their order, what decided and why, and what would have helped.
+"""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
@@ -20,34 +22,46 @@ from tests.support.emulator_client import (
     Call,
     EmulatorUnderTest,
     Json,
+    advance_call,
     control_call,
 )
 from tests.support.every_operation import CAUSES
 
 PHOTOGRAPHY = "/generations/product-photography"
 SHOOT: Json = {"output_mode": "photoshoot", "asset_ids": ["a"]}
+PASSED = "passed"
+DECIDED = "decided"
+NOT_REACHED = "not reached"
 Send = Callable[[EmulatorUnderTest], Answer]
-PASSED, DECIDED, NOT_REACHED = "passed", "decided", "not reached"
 
 
-def _why(emulator: EmulatorUnderTest, answer: Answer | None = None) -> Json:
-    last = emulator.told("GET", "/requests?limit=1")["last_sequence"]
-    return dict(
-        emulator.told(
-            "GET", f"/requests/{answer.headers['request-id'] if answer else last}"
-        )["explanation"]
-    )
+def explain(emulator: EmulatorUnderTest, answer: Answer) -> Json:
+    """Return the explanation of the request that got this answer."""
+    entry = emulator.told("GET", f"/requests/{answer.headers['request-id']}")
+    return dict(entry["explanation"])
 
 
-def _results(why: Mapping[str, Any]) -> dict[str, str]:
-    return {check["check"]: check["result"] for check in why["checks"]}
+def explain_last(emulator: EmulatorUnderTest) -> Json:
+    """Return the explanation of the newest request, which may have had no answer."""
+    newest = emulator.told("GET", "/requests?limit=1")["last_sequence"]
+    return dict(emulator.told("GET", f"/requests/{newest}")["explanation"])
+
+
+def results_by_check(explanation: Json) -> dict[str, str]:
+    return {check["check"]: check["result"] for check in explanation["checks"]}
+
+
+# Checks ------------------------------------------------------------------------------
 
 
 def test_a_refusal_tells_the_checks_in_order_and_the_one_that_decided(
     emulator: EmulatorUnderTest,
 ) -> None:
-    why = _why(emulator, emulator.photograph(asset_ids=["ast_1"]))
-    assert [
+    refused = emulator.photograph(asset_ids=["ast_1"])
+
+    explanation = explain(emulator, refused)
+
+    assert list(results_by_check(explanation).items()) == [
         ("route", PASSED),
         ("credential", PASSED),
         ("request rate", PASSED),
@@ -61,60 +75,92 @@ def test_a_refusal_tells_the_checks_in_order_and_the_one_that_decided(
         ("business rules", NOT_REACHED),
         ("concurrency budget", NOT_REACHED),
         ("Credits", NOT_REACHED),
-    ] == list(_results(why).items())
-    why = _why(emulator, emulator.get("/team"))
-    assert {
+    ]
+
+
+def test_a_request_that_was_answered_passed_every_check(
+    emulator: EmulatorUnderTest,
+) -> None:
+    explanation = explain(emulator, emulator.get("/team"))
+
+    assert explanation["outcome"] == "answered"
+    assert explanation["decided_by"] is None
+    assert explanation["remedy"] is None
+    assert results_by_check(explanation) == {
         "route": PASSED,
         "credential": PASSED,
         "request rate": PASSED,
         "request shape": PASSED,
-    } == _results(why)
-    assert ("answered", None, None) == (
-        why["outcome"],
-        why["decided_by"],
-        why["remedy"],
-    )
+    }
 
 
 @pytest.mark.parametrize("code", sorted(CAUSES))
-def test_every_code_is_explained(emulator: EmulatorUnderTest, code: str) -> None:
+def test_every_code_is_explained_with_the_detail_of_its_answer(
+    emulator: EmulatorUnderTest, code: str
+) -> None:
     answer = CAUSES[code](emulator)
+
     entry = emulator.told("GET", f"/requests/{answer.headers['request-id']}")
-    why = entry["explanation"]
-    assert (code, answer.status) == (entry["code"], entry["status"])
-    assert answer.json["detail"] == why["decided_by"]["detail"]
-    assert answer.json["detail"] in why["summary"]
-    results = list(_results(why).values())
-    if code == "internal_error":  # a defect, which no check has found
-        assert ("failed", [PASSED, PASSED], 0) == (
-            why["outcome"],
-            results[:2],
-            results.count(DECIDED),
-        )
-    else:
-        assert ("refused", 1, True) == (
-            why["outcome"],
-            results.count(DECIDED),
-            bool(why["remedy"]),
-        )
+
+    detail = answer.json["detail"]
+    assert entry["code"] == code
+    assert entry["status"] == answer.status
+    assert entry["explanation"]["decided_by"]["detail"] == detail
+    assert detail in entry["explanation"]["summary"]
 
 
-def test_every_check_and_code_has_a_source_and_every_decision_is_in_the_ledger() -> (
-    None
-):
-    ledger = {
-        decision["id"] for decision in read_contract("decisions.yaml")["decisions"]
-    }
-    sources = [source_of(check) for check in Check]
-    sources += [source_of(kind.check, code) for code, kind in CATALOGUE.items()]
-    assert (
-        not {decision for source in sources for decision in source.decisions} - ledger
-    )
-    assert all(source.section[0] in "123456789" for source in sources)
+@pytest.mark.parametrize("code", sorted(CAUSES.keys() - {"internal_error"}))
+def test_every_refusal_was_decided_by_one_check_and_has_a_remedy(
+    emulator: EmulatorUnderTest, code: str
+) -> None:
+    explanation = explain(emulator, CAUSES[code](emulator))
+
+    results = list(results_by_check(explanation).values())
+    assert explanation["outcome"] == "refused"
+    assert results.count(DECIDED) == 1
+    assert explanation["remedy"]
+
+
+def test_a_defect_was_decided_by_no_check(emulator: EmulatorUnderTest) -> None:
+    explanation = explain(emulator, CAUSES["internal_error"](emulator))
+
+    results = list(results_by_check(explanation).values())
+    assert explanation["outcome"] == "failed"
+    assert results[:2] == [PASSED, PASSED]
+    assert DECIDED not in results
+
+
+SOURCES = [
+    *(source_of(check) for check in Check),
+    *(source_of(kind.check, code) for code, kind in CATALOGUE.items()),
+]
+
+
+def test_every_check_and_code_has_a_section_of_the_specification() -> None:
+    for source in SOURCES:
+        assert source.section[0] in "123456789", source
+
+
+def test_every_decision_behind_a_check_or_code_is_in_the_ledger() -> None:
+    ledger = {entry["id"] for entry in read_contract("decisions.yaml")["decisions"]}
+
+    for source in SOURCES:
+        assert ledger.issuperset(source.decisions), source
+
+
+# Remedies ----------------------------------------------------------------------------
+
+VISIBLE_NAME = (
+    "correct /name: expected a text with a character that can be seen, "
+    "and without U+0000"
+)
+BACKGROUND_TYPE = (
+    "add /background/type: expected one of automatic, background, color, transparent"
+)
 
 
 @pytest.mark.parametrize(
-    ("expected", "path", "body"),
+    ("remedy", "path", "body"),
     [
         ("add /content_type; add /size_bytes", "/uploads", {}),
         ("remove /more", "/uploads", UPLOAD | {"more": 1}),
@@ -124,7 +170,7 @@ def test_every_check_and_code_has_a_source_and_every_decision_is_in_the_ledger()
             UPLOAD | {"size_bytes": "5"},
         ),
         (
-            "correct /name: expected a text with a character that can be seen, and without U+0000",
+            VISIBLE_NAME,
             "/poses",
             {"name": " ", "asset_id": "ast_1"},
         ),
@@ -149,32 +195,62 @@ def test_every_check_and_code_has_a_source_and_every_decision_is_in_the_ledger()
             SHOOT | {"image_count": 3},
         ),
         (
-            "add /background/type: expected one of automatic, background, color, transparent",
+            BACKGROUND_TYPE,
             PHOTOGRAPHY,
             SHOOT | {"background": {}},
         ),
     ],
 )
 def test_the_remedy_names_every_field(
-    emulator: EmulatorUnderTest, expected: str, path: str, body: Json
+    emulator: EmulatorUnderTest, remedy: str, path: str, body: Json
 ) -> None:
-    assert expected == _why(emulator, emulator.post(path, body))["remedy"]
+    refused = emulator.post(path, body)
+
+    assert explain(emulator, refused)["remedy"] == remedy
 
 
-def _bearing(authorization: str) -> Send:
-    return lambda emulator: emulator.get(
-        "/team", None, headers={"Authorization": authorization}
-    )
+def read_with_revoked_key(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.get("/team", REVOKED)
 
 
-def _seen_from_afar(emulator: EmulatorUnderTest) -> Answer:
-    pose = emulator.author("pose", supported_camera_distances=["close", "medium"])["id"]
-    return emulator.photograph(pose_id=pose, camera_distance="far")
+def write_with_read_only_key(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.post("/uploads", UPLOAD, READ_ONLY)
 
 
-def _too_dear(emulator: EmulatorUnderTest) -> Answer:
+def read_without_key(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.get("/team", None)
+
+
+def read_without_bearer(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.get("/team", None, headers={"Authorization": FULL})
+
+
+def read_with_unknown_key(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.get("/team", "nobody")
+
+
+def read_asset_of_other_team(emulator: EmulatorUnderTest) -> Answer:
+    (asset_id,) = emulator.assets(1, OTHER)
+    return emulator.get(f"/assets/{asset_id}")
+
+
+def photograph_asset_of_other_team(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.photograph(asset_ids=emulator.assets(1, OTHER))
+
+
+def photograph_from_unsupported_distance(emulator: EmulatorUnderTest) -> Answer:
+    pose = emulator.author("pose", supported_camera_distances=["close", "medium"])
+    return emulator.photograph(pose_id=pose["id"], camera_distance="far")
+
+
+def photograph_beyond_credits(emulator: EmulatorUnderTest) -> Answer:
     emulator.set_team(credits_available=1)
     return emulator.photograph(image_count=6)
+
+
+def complete_with_wrong_token(emulator: EmulatorUnderTest) -> Answer:
+    session, _ = emulator.ready_upload()
+    return emulator.complete(session, "upt_wrong")
 
 
 USE_FULL = "use the Team's credential 'Full'"
@@ -182,47 +258,68 @@ USE_OTHER = "send it with a credential of the Team 'Other', which owns it"
 
 
 @pytest.mark.parametrize(
-    ("expected", "send"),
+    ("remedy", "send"),
     [
-        (USE_FULL, lambda emulator: emulator.get("/team", REVOKED)),
-        (USE_FULL, lambda emulator: emulator.post("/uploads", UPLOAD, READ_ONLY)),
+        (USE_FULL, read_with_revoked_key),
+        (USE_FULL, write_with_read_only_key),
         (
             "send the header Authorization with `Bearer` and an API key",
-            lambda emulator: emulator.get("/team", None),
+            read_without_key,
         ),
-        ("write `Bearer` and a space before the API key", _bearing(FULL)),
+        ("write `Bearer` and a space before the API key", read_without_bearer),
         (
             "use an API key of this emulator, which GET /_emulator/teams lists",
-            _bearing("Bearer nobody"),
+            read_with_unknown_key,
         ),
-        (
-            USE_OTHER,
-            lambda emulator: emulator.get(f"/assets/{emulator.assets(1, OTHER)[0]}"),
-        ),
-        (
-            USE_OTHER,
-            lambda emulator: emulator.photograph(asset_ids=emulator.assets(1, OTHER)),
-        ),
+        (USE_OTHER, read_asset_of_other_team),
+        (USE_OTHER, photograph_asset_of_other_team),
         (
             "set /camera_distance to one that the pose supports: close, medium",
-            _seen_from_afar,
+            photograph_from_unsupported_distance,
         ),
-        ("add 5 Credits, then send it with a new Idempotency-Key", _too_dear),
+        (
+            "add 5 Credits, then send it with a new Idempotency-Key",
+            photograph_beyond_credits,
+        ),
         ("wait until op_", CAUSES["resource_operation_in_progress"]),
         (
             "set /upload_token to the token the direct",
-            lambda e: e.complete(e.ready_upload()[0], "upt_wrong"),
+            complete_with_wrong_token,
         ),
     ],
 )
 def test_the_remedy_names_what_would_have_been_right(
-    emulator: EmulatorUnderTest, expected: str, send: Send
+    emulator: EmulatorUnderTest, remedy: str, send: Send
 ) -> None:
-    assert _why(emulator, send(emulator))["remedy"].startswith(expected)
+    refused = send(emulator)
 
+    assert explain(emulator, refused)["remedy"].startswith(remedy)
+
+
+def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(
+    emulator: EmulatorUnderTest,
+) -> None:
+    session, token = emulator.ready_upload()
+
+    refused = emulator.complete(session, "upt_wrong")
+
+    assert token not in str(explain(emulator, refused))
+
+
+# Effects -----------------------------------------------------------------------------
 
 BOUND = "the Idempotency-Key is bound to this request for 24 hours"
 FREE = "the Idempotency-Key is unchanged: the request may be sent again with it"
+
+
+def delete_pose(emulator: EmulatorUnderTest) -> Answer:
+    pose = emulator.author("pose")
+    return emulator.delete(f"/poses/{pose['id']}")
+
+
+def delete_asset(emulator: EmulatorUnderTest) -> Answer:
+    (asset_id,) = emulator.assets(1)
+    return emulator.delete(f"/assets/{asset_id}")
 
 
 @pytest.mark.parametrize(
@@ -231,54 +328,52 @@ FREE = "the Idempotency-Key is unchanged: the request may be sent again with it"
         (
             "answered",
             ["3 Credits reserved; charged by what is completed", BOUND],
-            lambda e: e.photograph(image_count=3),
+            lambda emulator: emulator.photograph(image_count=3),
         ),
         (
             "refused",
             ["nothing but the Idempotency-Key was changed", BOUND],
-            lambda e: e.photograph(key=BROKE),
+            lambda emulator: emulator.photograph(key=BROKE),
         ),
-        ("refused", ["nothing was changed", FREE], lambda e: e.post("/uploads", {})),
         (
-            "answered",
-            ["was deleted"],
-            lambda e: e.delete(f"/poses/{e.author('pose')['id']}"),
+            "refused",
+            ["nothing was changed", FREE],
+            lambda emulator: emulator.post("/uploads", {}),
         ),
-        ("answered", ["was deleted"], lambda e: e.delete(f"/assets/{e.assets(1)[0]}")),
+        ("answered", ["was deleted"], delete_pose),
+        ("answered", ["was deleted"], delete_asset),
         (
             "refused",
             ["the Upload Session has failed"],
-            lambda e: e.complete(*e.ready_upload(b"bytes")),
+            lambda emulator: emulator.complete(*emulator.ready_upload(b"bytes")),
         ),
         (
             "abandoned",
             ["nothing was changed"],
-            lambda e: e.leave(Call("POST", "/uploads", UPLOAD)),
+            lambda emulator: emulator.leave(Call("POST", "/uploads", UPLOAD)),
         ),
         (
             "answered",
             ["the bytes were accepted"],
-            lambda e: e.send_bytes(e.open_upload(5), b"bytes"),
+            lambda emulator: emulator.send_bytes(emulator.open_upload(5), b"bytes"),
         ),
         ("refused", ["nothing was changed"], CAUSES["upload_bytes_conflict"]),
     ],
 )
 def test_a_requests_effects_are_told(
-    emulator: EmulatorUnderTest, outcome: str, effects: list[str], send: Send
+    emulator: EmulatorUnderTest,
+    outcome: str,
+    effects: list[str],
+    send: Callable[[EmulatorUnderTest], Answer | None],
 ) -> None:
     send(emulator)
-    why = _why(emulator)
-    assert (outcome, []) == (
-        why["outcome"],
-        [text for text in effects if text not in "; ".join(why["effects"])],
-    )
 
+    explanation = explain_last(emulator)
 
-def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(
-    emulator: EmulatorUnderTest,
-) -> None:
-    session, token = emulator.ready_upload()
-    assert token not in str(_why(emulator, emulator.complete(session, "upt_wrong")))
+    told = "; ".join(explanation["effects"])
+    assert explanation["outcome"] == outcome
+    for effect in effects:
+        assert effect in told
 
 
 def test_a_replay_names_the_request_whose_answer_it_is(
@@ -286,27 +381,30 @@ def test_a_replay_names_the_request_whose_answer_it_is(
 ) -> None:
     first = emulator.post("/uploads", UPLOAD, idempotency_key="one")
     emulator.post("/uploads", UPLOAD, idempotency_key="one")
-    why = _why(emulator)
-    assert ("replayed", "idempotency record") == (
-        why["outcome"],
-        why["decided_by"]["check"],
+
+    explanation = explain_last(emulator)
+
+    assert explanation["outcome"] == "replayed"
+    assert explanation["decided_by"]["check"] == "idempotency record"
+    assert explanation["related"]["sequence"] == 1
+    assert explanation["related"]["request_id"] == first.headers["request-id"]
+    assert explanation["effects"] == ["nothing was changed"]
+    assert (
+        explanation["summary"] == "201: the stored answer of request 1 was sent again."
     )
-    assert "201: the stored answer of request 1 was sent again." == why["summary"]
-    related = why["related"]
-    assert (1, first.headers["request-id"]) == (
-        related["sequence"],
-        related["request_id"],
-    )
-    assert ["nothing was changed"] == why["effects"]
+
+
+# What a scenario does ----------------------------------------------------------------
+
+WAIT_AND_REPEAT = (
+    "wait 5 s, then send the same request again with the same Idempotency-Key"
+)
 
 
 @pytest.mark.parametrize(
     ("code", "next_step"),
     [
-        (
-            "rate_limited",
-            "wait 5 s, then send the same request again with the same Idempotency-Key",
-        ),
+        ("rate_limited", WAIT_AND_REPEAT),
         ("internal_error", "send the same request again with the same Idempotency-Key"),
         ("permission_denied", "use a full credential for writes"),
         (
@@ -319,41 +417,52 @@ def test_an_injected_problem_names_its_rule_and_remedy(
     emulator: EmulatorUnderTest, code: str, next_step: str
 ) -> None:
     emulator.rule({"operation": "createUpscaleGeneration"}, {"problem": code})
+
     answer = emulator.upscale()
-    why = _why(emulator, answer)
-    (rule,) = why["rules"]
-    assert (code, "refused", "a scenario") == (
-        answer.code,
-        why["outcome"],
-        why["decided_by"]["who"],
-    )
-    assert ("the rule", f'{{"problem": "{code}"}}') == (rule["name"], rule["did"])
-    assert (
-        f"{next_step}; the scenario's rule 'the rule' asked for this answer"
-        == why["remedy"]
-    )
+
+    explanation = explain(emulator, answer)
+    (rule,) = explanation["rules"]
+    assert answer.code == code
     assert answer.json["detail"].startswith(
         "this answer was injected, whatever the state of the service: "
     )
+    assert explanation["outcome"] == "refused"
+    assert explanation["decided_by"]["who"] == "a scenario"
+    assert rule["name"] == "the rule"
+    assert rule["did"] == f'{{"problem": "{code}"}}'
+    assert explanation["remedy"] == (
+        f"{next_step}; the scenario's rule 'the rule' asked for this answer"
+    )
 
 
-def test_a_rule_says_whether_it_was_forestalled_or_replaced_the_answer(
+AFTER_COMMIT: Json = {"problem": "internal_error", "at": "after_commit"}
+
+
+def test_a_rule_that_the_service_forestalled_did_nothing(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.rule(
-        {"operation": "createUpload"},
-        {"problem": "internal_error", "at": "after_commit"},
-    )
-    why = _why(emulator, emulator.post("/uploads", {}))
-    assert ("the service", "nothing") == (
-        why["decided_by"]["who"],
-        why["rules"][0]["did"],
-    )
-    why = _why(emulator, emulator.post("/uploads", UPLOAD))
-    assert ("replaced", {PASSED}) == (why["outcome"], set(_results(why).values()))
-    assert (
+    emulator.rule({"operation": "createUpload"}, AFTER_COMMIT)
+
+    refused = emulator.post("/uploads", {})
+
+    explanation = explain(emulator, refused)
+    (rule,) = explanation["rules"]
+    assert explanation["decided_by"]["who"] == "the service"
+    assert rule["did"] == "nothing"
+
+
+def test_an_answer_that_a_rule_replaced_is_told_as_carried_out(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule({"operation": "createUpload"}, AFTER_COMMIT)
+
+    replaced = emulator.post("/uploads", UPLOAD)
+
+    explanation = explain(emulator, replaced)
+    assert explanation["outcome"] == "replaced"
+    assert set(results_by_check(explanation).values()) == {PASSED}
+    assert explanation["effects"][0] == (
         "the request was carried out, though its answer says otherwise"
-        == why["effects"][0]
     )
 
 
@@ -361,42 +470,16 @@ def test_a_problem_that_the_request_asked_for_says_so(
     emulator: EmulatorUnderTest,
 ) -> None:
     headers = {"Emulator-Fault": "service_unavailable"}
-    why = _why(emulator, emulator.post("/uploads", UPLOAD, headers=headers))
-    assert ("the header Emulator-Fault", []) == (why["decided_by"]["who"], why["rules"])
-    assert (
-        "wait 5 s, then send the same request again with the same Idempotency-Key"
-        == why["remedy"].partition(";")[0]
-    )
+
+    refused = emulator.post("/uploads", UPLOAD, headers=headers)
+
+    explanation = explain(emulator, refused)
+    assert explanation["decided_by"]["who"] == "the header Emulator-Fault"
+    assert explanation["rules"] == []
+    assert explanation["remedy"].partition(";")[0] == WAIT_AND_REPEAT
 
 
-def test_a_lost_answer_tells_whether_the_request_was_carried_out(
-    emulator: EmulatorUnderTest,
-) -> None:
-    emulator.rule(
-        {"operation": "createUpload"}, {"network": "stall", "at": "after_commit"}
-    )
-    _lose(emulator, Call("POST", "/uploads", UPLOAD, idempotency_key="one"))
-    why = _why(emulator)
-    assert ("answered", '{"network": "stall", "at": "after_commit"}') == (
-        why["outcome"],
-        why["rules"][0]["did"],
-    )
-    assert (
-        "201: it passed every check. A scenario lost the answer on the wire."
-        == why["summary"]
-    )
-    emulator.rule({"operation": "createUpload"}, {"network": "stall"})
-    _lose(emulator, Call("POST", "/uploads", UPLOAD, idempotency_key="two"))
-    why = _why(emulator)
-    assert ("lost", ["nothing was changed"]) == (why["outcome"], why["effects"])
-    results = _results(why)
-    assert (PASSED, NOT_REACHED) == (
-        results["request rate"],
-        results["permission profile"],
-    )
-
-
-def _lose(emulator: EmulatorUnderTest, call: Call) -> None:
+def lose(emulator: EmulatorUnderTest, call: Call) -> None:
     """Send a request whose answer is lost, and leave when nothing more comes."""
 
     async def story() -> None:
@@ -408,21 +491,54 @@ def _lose(emulator: EmulatorUnderTest, call: Call) -> None:
     emulator.run(story())
 
 
+def test_an_answer_that_was_lost_after_the_commit_says_what_was_carried_out(
+    emulator: EmulatorUnderTest,
+) -> None:
+    stall = {"network": "stall", "at": "after_commit"}
+    emulator.rule({"operation": "createUpload"}, stall)
+    lose(emulator, Call("POST", "/uploads", UPLOAD))
+
+    explanation = explain_last(emulator)
+
+    (rule,) = explanation["rules"]
+    assert explanation["outcome"] == "answered"
+    assert rule["did"] == '{"network": "stall", "at": "after_commit"}'
+    assert explanation["summary"] == (
+        "201: it passed every check. A scenario lost the answer on the wire."
+    )
+
+
+def test_a_request_that_was_lost_before_its_checks_changed_nothing(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule({"operation": "createUpload"}, {"network": "stall"})
+    lose(emulator, Call("POST", "/uploads", UPLOAD))
+
+    explanation = explain_last(emulator)
+
+    results = results_by_check(explanation)
+    assert explanation["outcome"] == "lost"
+    assert explanation["effects"] == ["nothing was changed"]
+    assert results["request rate"] == PASSED
+    assert results["permission profile"] == NOT_REACHED
+
+
 def test_a_held_request_tells_how_far_it_came(emulator: EmulatorUnderTest) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
-    look, move = (
+
+    _, looked_at, _ = emulator.together(
+        Call("POST", "/uploads", UPLOAD),
         control_call("GET", "/requests/1"),
-        control_call("POST", "/clock/advance", {"seconds": 10}),
+        advance_call(10),
     )
-    _, looked, _ = emulator.together(Call("POST", "/uploads", UPLOAD), look, move)
-    why = looked.json["explanation"]
-    results = _results(why)
-    assert "in flight" == why["outcome"]
-    assert (PASSED, NOT_REACHED) == (
-        results["idempotency record"],
-        results["admission pause"],
-    )
-    assert '{"hold": "10s"}' == why["rules"][0]["did"]
+
+    explanation = looked_at.json["explanation"]
+    results = results_by_check(explanation)
+    (rule,) = explanation["rules"]
+    assert explanation["outcome"] == "in flight"
+    assert results["idempotency record"] == PASSED
+    assert results["admission pause"] == NOT_REACHED
+    assert rule["did"] == '{"hold": "10s"}'
 
 
 PAUSE = """\
@@ -441,27 +557,52 @@ timeline:
 
 @pytest.mark.emulator(scenario=PAUSE)
 @pytest.mark.parametrize(
-    ("seconds", "code", "line", "remedy"),
+    ("seconds", "code", "line", "at", "remedy"),
     [
-        (10, "service_unavailable", 3, "2026-01-01T00:01:00.000Z"),
-        (70, "subscription_required", 7, "Subscription"),
+        (
+            10,
+            "service_unavailable",
+            3,
+            "2026-01-01T00:00:10.000Z",
+            "2026-01-01T00:01:00.000Z",
+        ),
+        (
+            70,
+            "subscription_required",
+            7,
+            "2026-01-01T00:01:10.000Z",
+            "Subscription",
+        ),
     ],
+    ids=["a pause", "a lapsed Subscription"],
 )
-def test_a_refusal_names_the_entry_of_the_timeline_that_brought_it_about_and_what_ends_it(
-    emulator: EmulatorUnderTest, seconds: int, code: str, line: int, remedy: str
+def test_a_refusal_names_the_entry_of_the_timeline_behind_it_and_what_ends_it(
+    emulator: EmulatorUnderTest,
+    seconds: int,
+    code: str,
+    line: int,
+    at: str,
+    remedy: str,
 ) -> None:
     emulator.advance(seconds)
-    why = _why(emulator, emulator.post("/uploads", UPLOAD))
-    assert code in why["summary"]
-    timeline = why["decided_by"]["timeline"]
-    assert (line, f"2026-01-01T00:{seconds // 60:02}:{seconds % 60:02}.000Z") == (
-        timeline["line"],
-        timeline["at"],
-    )
-    assert f"line {line}" in why["summary"]
-    assert remedy in why["remedy"]
+
+    explanation = explain(emulator, emulator.post("/uploads", UPLOAD))
+
+    timeline = explanation["decided_by"]["timeline"]
+    assert code in explanation["summary"]
+    assert f"line {line}" in explanation["summary"]
+    assert timeline["line"] == line
+    assert timeline["at"] == at
+    assert remedy in explanation["remedy"]
+
+
+@pytest.mark.emulator(scenario=PAUSE)
+def test_a_pause_by_hand_is_not_told_as_the_timelines(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.advance(10)
     emulator.told("PUT", "/admission", {"state": "paused"})
-    assert (
-        _why(emulator, emulator.post("/uploads", UPLOAD))["decided_by"]["timeline"]
-        is None
-    )  # set by hand since
+
+    explanation = explain(emulator, emulator.post("/uploads", UPLOAD))
+
+    assert explanation["decided_by"]["timeline"] is None

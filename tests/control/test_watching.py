@@ -1,4 +1,7 @@
-"""What a page shows and does beside the journal: work, Assets and their pictures, the first photoshoot, admission."""
+"""What the page shows and does beside the journal.
+
+Work, Assets and their pictures, the first photoshoot, and the admission of writes.
+"""
 
 import pytest
 
@@ -26,57 +29,83 @@ def fetched(emulator: EmulatorUnderTest, url: str) -> bytes:
     return answer.body
 
 
-def untouched(emulator: EmulatorUnderTest) -> tuple[int, str]:
-    """What watching must not change: the journal, and the Request-Id that the next request takes."""
-    return len(emulator.told("GET", "/requests")["data"]), str(
-        emulator.sandbox.identifiers.counters
-    )
+def journaled(emulator: EmulatorUnderTest) -> int:
+    """How many requests the journal has."""
+    return len(listed(emulator, "/requests"))
+
+
+# Work --------------------------------------------------------------------------------
 
 
 def test_work_of_all_teams_is_listed_newest_first(emulator: EmulatorUnderTest) -> None:
     first = emulator.admitted_upscale()
     emulator.advance(0.5)
     second = emulator.admitted_upscale(OTHER)
-    work = listed(emulator, "/work")
-    assert [(item["id"], item["team"]["name"]) for item in work] == [
-        (second["id"], "Other"),
-        (first["id"], "Demo"),
-    ]
-    assert listed(emulator, "/work?limit=1") == work[:1]
+
+    of_other, of_demo = listed(emulator, "/work")
+
+    assert of_other["id"] == second["id"]
+    assert of_other["team"]["name"] == "Other"
+    assert of_demo["id"] == first["id"]
+    assert of_demo["team"]["name"] == "Demo"
 
 
-def test_work_shows_its_slots_cost_and_the_request_it_was_admitted_with(
+def test_a_list_of_work_has_as_much_as_it_is_asked_for(
     emulator: EmulatorUnderTest,
 ) -> None:
-    work = emulator.admitted_upscale()
-    (shown,) = listed(emulator, "/work")
-    assert (shown["object"], shown["workflow"], shown["status"]) == (
-        "generation",
-        "upscale",
-        "queued",
-    )
-    assert shown["credits"] == {"reserved": 1, "charged": None}
-    assert (
-        emulator.told("GET", f"/requests/{shown['request']}")["response_body"]["id"]
-        == work["id"]
-    )
-    nothing = {"asset_id": None, "url": None, "error": None}
-    pending = {
-        "slot": 1,
-        "status": "pending",
-        "finishes_at": "2026-01-01T00:00:06.000Z",
-        **nothing,
-    }
-    assert shown["outputs"] == [pending]
+    emulator.admitted_upscale()
+    newest = emulator.admitted_upscale()
+
+    (work,) = listed(emulator, "/work?limit=1")
+
+    assert work["id"] == newest["id"]
+
+
+def test_queued_work_shows_its_slots_and_its_cost(emulator: EmulatorUnderTest) -> None:
+    emulator.admitted_upscale()
+
+    (work,) = listed(emulator, "/work")
+
+    assert work["object"] == "generation"
+    assert work["workflow"] == "upscale"
+    assert work["status"] == "queued"
+    assert work["credits"] == {"reserved": 1, "charged": None}
+    assert work["outputs"] == [
+        {
+            "slot": 1,
+            "status": "pending",
+            "finishes_at": "2026-01-01T00:00:06.000Z",
+            "asset_id": None,
+            "url": None,
+            "error": None,
+        }
+    ]
+
+
+def test_work_names_the_request_that_it_was_admitted_with(
+    emulator: EmulatorUnderTest,
+) -> None:
+    admitted = emulator.admitted_upscale()
+
+    (work,) = listed(emulator, "/work")
+
+    entry = emulator.told("GET", f"/requests/{work['request']}")
+    assert entry["response_body"]["id"] == admitted["id"]
+
+
+def test_completed_work_shows_its_pictures_and_what_was_charged(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.admitted_upscale()
     emulator.advance(10)
-    (done,) = listed(emulator, "/work")
-    (output,) = done["outputs"]
-    assert (done["status"], done["credits"]["charged"], output["status"]) == (
-        "completed",
-        1,
-        "completed",
-    )
+
+    (work,) = listed(emulator, "/work")
+
+    (output,) = work["outputs"]
     address = emulator.get(f"/assets/{output['asset_id']}").json["url"]
+    assert work["status"] == "completed"
+    assert work["credits"]["charged"] == 1
+    assert output["status"] == "completed"
     assert fetched(emulator, output["url"]) == emulator.fetch(address).body
 
 
@@ -86,100 +115,174 @@ def test_work_that_fails_names_its_error_and_the_rule_behind_it(
     emulator.rule({"work": "upscale"}, {"outputs": {1: "content_rejected"}})
     emulator.admitted_upscale()
     emulator.advance(10)
-    (shown,) = listed(emulator, "/work")
-    assert (shown["outputs"][0]["error"]["code"], shown["rule"]["name"]) == (
-        "content_rejected",
-        "the rule",
-    )
+
+    (work,) = listed(emulator, "/work")
+
+    assert work["outputs"][0]["error"]["code"] == "content_rejected"
+    assert work["rule"]["name"] == "the rule"
 
 
 def test_an_operation_shows_the_pictures_of_what_it_made(
     emulator: EmulatorUnderTest,
 ) -> None:
     pose = emulator.author("pose")
-    (shown,) = listed(emulator, "/work")
-    assert (shown["object"], shown["type"], shown["result_id"]) == (
-        "operation",
-        "pose.create",
-        pose["id"],
-    )
-    assert [fetched(emulator, url)[:4] for url in shown["pictures"]] == [b"\x89PNG"]
+
+    (work,) = listed(emulator, "/work")
+
+    (address,) = work["pictures"]
+    assert work["object"] == "operation"
+    assert work["type"] == "pose.create"
+    assert work["result_id"] == pose["id"]
+    assert fetched(emulator, address).startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("sandbox", [None, "other"])
+# Assets ------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[None, "aside"])
+def sandbox(emulator: EmulatorUnderTest, request: pytest.FixtureRequest) -> str | None:
+    """The default sandbox, and one beside it."""
+    emulator.make_sandbox("aside")
+    name: str | None = request.param
+    return name
+
+
+def key_in(sandbox: str | None, key: str) -> str:
+    return key if sandbox is None else f"{key}_{sandbox}"
+
+
 def test_assets_of_all_teams_are_listed_newest_first(
     emulator: EmulatorUnderTest, sandbox: str | None
 ) -> None:
-    emulator.make_sandbox("other")
-    own, other = (key + (f"_{sandbox}" if sandbox else "") for key in (FULL, OTHER))
-    (first,), (second,) = emulator.assets(1, own), emulator.assets(1, other)
-    assets = emulator.told("GET", "/assets", sandbox=sandbox)["data"]
-    assert [(one["id"], one["team"]["name"]) for one in assets] == [
-        (second, "Other"),
-        (first, "Demo"),
-    ]
-    link = emulator.get(f"/assets/{second}", other).json["url"]
-    before = untouched(emulator)
-    shown = fetched(emulator, assets[0]["url"])
-    assert untouched(emulator) == before
-    assert shown == emulator.fetch(link).body
-    emulator.delete(f"/assets/{second}", other)
-    assert emulator.ask("GET", assets[0]["url"].removeprefix("/_emulator")).outcome == (
-        404,
-        "not_found",
-    )
+    (first,) = emulator.assets(1, key_in(sandbox, FULL))
+    (second,) = emulator.assets(1, key_in(sandbox, OTHER))
+
+    of_other, of_demo = emulator.told("GET", "/assets", sandbox=sandbox)["data"]
+
+    assert of_other["id"] == second
+    assert of_other["team"]["name"] == "Other"
+    assert of_demo["id"] == first
+    assert of_demo["team"]["name"] == "Demo"
 
 
-def test_a_file_becomes_an_asset_of_the_first_team_or_of_the_one_named(
+def test_a_listed_asset_shows_its_picture(
+    emulator: EmulatorUnderTest, sandbox: str | None
+) -> None:
+    key = key_in(sandbox, OTHER)
+    (asset_id,) = emulator.assets(1, key)
+    address = emulator.get(f"/assets/{asset_id}", key).json["url"]
+
+    (asset,) = emulator.told("GET", "/assets", sandbox=sandbox)["data"]
+
+    assert fetched(emulator, asset["url"]) == emulator.fetch(address).body
+
+
+def test_looking_at_a_picture_is_no_request_and_takes_no_identifier(
     emulator: EmulatorUnderTest,
 ) -> None:
-    before = untouched(emulator)[0]
+    emulator.assets(1)
+    (asset,) = listed(emulator, "/assets")
+    requests = journaled(emulator)
+    identifiers = str(emulator.sandbox.identifiers.counters)
+
+    fetched(emulator, asset["url"])
+
+    assert journaled(emulator) == requests
+    assert str(emulator.sandbox.identifiers.counters) == identifiers
+
+
+def test_the_picture_of_a_deleted_asset_is_404(
+    emulator: EmulatorUnderTest, sandbox: str | None
+) -> None:
+    key = key_in(sandbox, OTHER)
+    (asset_id,) = emulator.assets(1, key)
+    (asset,) = emulator.told("GET", "/assets", sandbox=sandbox)["data"]
+
+    emulator.delete(f"/assets/{asset_id}", key)
+
+    answer = emulator.ask("GET", asset["url"].removeprefix("/_emulator"))
+    assert answer.status == 404
+    assert answer.code == "not_found"
+
+
+def test_a_file_becomes_an_asset_of_the_first_team(
+    emulator: EmulatorUnderTest,
+) -> None:
     made = emulator.ask("POST", "/assets", content=picture(), headers=PNG)
+
+    asset = emulator.get(f"/assets/{made.json['id']}", READ_ONLY).json
     assert made.status == 201
-    assert (
-        emulator.get(f"/assets/{made.json['id']}", READ_ONLY).json["width"]
-        == made.json["width"]
-    )
+    assert asset["width"] == made.json["width"]
+
+
+def test_a_file_becomes_an_asset_of_the_team_that_is_named(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.told("POST", "/assets?team=Other", content=picture(), headers=PNG)
-    assert [asset["team"]["name"] for asset in listed(emulator, "/assets")] == [
-        "Other",
-        "Demo",
-    ]
-    assert untouched(emulator)[0] == before + 1  # the read of the Asset over /v1
+
+    (asset,) = listed(emulator, "/assets")
+    assert asset["team"]["name"] == "Other"
+
+
+def test_a_file_that_becomes_an_asset_is_no_request(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.told("POST", "/assets", content=picture(), headers=PNG)
+
+    assert journaled(emulator) == 0
 
 
 @pytest.mark.parametrize(
-    ("content", "headers", "query", "expected"),
+    ("content", "headers", "query", "status", "code"),
     [
-        (b"no image", PNG, "", (422, "invalid_input")),
-        (picture(), {"Content-Type": "text/plain"}, "", (400, "invalid_request")),
-        (picture(), {}, "", (400, "invalid_request")),
-        (picture(), PNG, "?team=Nobody", (404, "not_found")),
+        (b"no image", PNG, "", 422, "invalid_input"),
+        (picture(), {"Content-Type": "text/plain"}, "", 400, "invalid_request"),
+        (picture(), {}, "", 400, "invalid_request"),
+        (picture(), PNG, "?team=Nobody", 404, "not_found"),
     ],
+    ids=["no picture", "a text", "no type", "an unknown Team"],
 )
 def test_a_file_that_cannot_become_an_asset_is_refused(
     emulator: EmulatorUnderTest,
     content: bytes,
     headers: dict[str, str],
     query: str,
-    expected: tuple[int, str],
+    status: int,
+    code: str,
 ) -> None:
-    assert (
-        emulator.refusal("POST", f"/assets{query}", content=content, headers=headers)[
-            :2
-        ]
-        == expected
-    )
+    path = f"/assets{query}"
+
+    answer = emulator.ask("POST", path, content=content, headers=headers)
+
+    assert answer.status == status
+    assert answer.code == code
     assert listed(emulator, "/assets") == []
 
 
-def test_admission_is_paused_and_opened(emulator: EmulatorUnderTest) -> None:
+# Admission ---------------------------------------------------------------------------
+
+
+def test_admission_is_open_at_the_start(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/admission") == {"state": "open", "retry_after": None}
+
+
+def test_paused_admission_refuses_writes_alone(emulator: EmulatorUnderTest) -> None:
     paused = {"state": "paused", "retry_after": 9}
-    assert emulator.told("PUT", "/admission", paused) == paused
-    refused = emulator.post("/uploads", UPLOAD)
-    assert (refused.status, refused.retry_after) == (503, 9)
+
+    answer = emulator.told("PUT", "/admission", paused)
+
+    write = emulator.post("/uploads", UPLOAD)
+    assert answer == paused
+    assert write.status == 503
+    assert write.retry_after == 9
     assert emulator.get("/team").status == 200
-    assert emulator.told("PUT", "/admission", {"state": "open"})["state"] == "open"
-    assert emulator.open_upload(5)["object"] == "upload"
+
+
+def test_opened_admission_lets_writes_in_again(emulator: EmulatorUnderTest) -> None:
+    emulator.told("PUT", "/admission", {"state": "paused", "retry_after": 9})
+
+    opened = emulator.told("PUT", "/admission", {"state": "open"})
+
+    assert opened["state"] == "open"
+    assert emulator.post("/uploads", UPLOAD).status == 201
     assert emulator.clock_now() == START
