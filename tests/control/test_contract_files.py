@@ -1,4 +1,4 @@
-"""What the emulator hands out of itself: its versions, its contract, the schemas of files."""
+"""What the emulator hands out of itself: versions, its contract, schemas of files."""
 
 import pytest
 

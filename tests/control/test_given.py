@@ -1,4 +1,4 @@
-"""Seeding: `given` of a sandbox, and the command `given`."""
+"""Seeding: `given` of a sandbox, as a Python program uses it."""
 
 import json
 from collections.abc import Iterator
@@ -9,27 +9,22 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.testing import EmulatorError, Sandbox, create_app
-from tests.cli.command import run_command
-from tests.packaging.pages import fences
-from tests.support.served import EMULATOR, ROOT, run_program, serving
 from tests.support.state_files import parts_of
 
-SEED = """\
-given:
-  - product: {name: Linen shirt, photos: 2}
-  - fashion_model: {name: Ava}
-  - photoshoot: {products: [Linen shirt], fashion_model: {type: selected, fashion_model_id: Ava}}
-"""
+UNKNOWN_PRODUCT = "prd_00000000000000000000000000"
 
 
-@pytest.fixture(params=["manual", "auto", "real", "stingy"])
+@pytest.fixture(
+    params=[
+        {"clock": "manual"},
+        {"clock": "auto"},
+        {"clock": "real"},
+        {"readings": "stingy"},
+    ],
+    ids=str,
+)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    options = (
-        {"readings": request.param}
-        if request.param == "stingy"
-        else {"clock": request.param}
-    )
-    with closing(create_app(**options)) as app:
+    with closing(create_app(**request.param)) as app:
         yield app.sandbox
 
 
@@ -39,27 +34,25 @@ def manual() -> Iterator[Sandbox]:
         yield app.sandbox
 
 
-def make_everything(sandbox: Sandbox) -> list[Any]:
+def make_library(sandbox: Sandbox) -> list[Any]:
+    """Make a Product and an ingredient of each kind."""
     given = sandbox.given
-    shirt = given.product("Linen shirt", photos=2, description="White")
-    made = [
+    return [
+        given.product("Linen shirt", photos=2, description="White"),
         given.fashion_model("Ava"),
         given.background("Wall"),
         given.pose("Sitting"),
         given.photography_style("Dim"),
     ]
-    return [
-        shirt,
-        *made,
-        given.photoshoot(products=[shirt, shirt["id"]][:1], resolution="2k"),
-    ]
 
 
-def test_everything_is_returned_when_it_is_finished_and_is_no_request_of_the_journal(
-    sandbox: Sandbox,
-) -> None:
-    *library, shoot = make_everything(sandbox)
-    assert [one["object"] for one in library] == [
+# What is made ------------------------------------------------------------------------
+
+
+def test_what_is_given_is_returned_when_it_is_finished(sandbox: Sandbox) -> None:
+    library = make_library(sandbox)
+
+    assert [resource["object"] for resource in library] == [
         "product",
         "fashion_model",
         "background",
@@ -67,139 +60,110 @@ def test_everything_is_returned_when_it_is_finished_and_is_no_request_of_the_jou
         "photography_style",
     ]
     assert len(library[0]["asset_ids"]) == 2
-    assert (shoot["object"], shoot["status"], len(shoot["outputs"])) == (
-        "generation",
-        "completed",
-        4,
-    )
+
+
+@pytest.mark.parametrize("is_named_by", ["a resource", "an id"])
+def test_a_photoshoot_is_returned_when_it_is_finished(
+    sandbox: Sandbox, is_named_by: str
+) -> None:
+    shirt = sandbox.given.product("Linen shirt")
+    product = shirt["id"] if is_named_by == "an id" else shirt
+
+    shoot = sandbox.given.photoshoot(products=[product], resolution="2k")
+
+    assert shoot["object"] == "generation"
+    assert shoot["status"] == "completed"
+    assert len(shoot["outputs"]) == 4
     assert sandbox.team("Demo").reserved == 0
-    assert (
-        sandbox.requests(),
-        sandbox.conduct().findings,
-        sandbox.coverage()["percent"],
-    ) == ([], [], 0)
 
 
-def test_no_rule_for_requests_and_no_limit_of_them_holds_for_what_is_given_but_rules_for_work(
-    manual: Sandbox,
-) -> None:
-    rules = [
-        {"then": {"problem": "internal_error"}},
-        {"match": {"work": "pose.create"}, "then": {"fail": "timed_out"}},
-    ]
-    manual.use({"scenario": "s", "rules": rules})
-    manual.team("Demo").set(requests_per_minute=3)
-    assert (
-        len({manual.given.product(f"Shirt {number}")["id"] for number in range(8)}) == 8
-    )
-    with pytest.raises(EmulatorError, match="timed_out"):
-        manual.given.pose("Sitting")
-    assert [(rule.matched, rule.fired) for rule in manual.rules] == [(0, 0), (1, 1)]
+def test_what_is_given_is_no_request_of_the_journal(sandbox: Sandbox) -> None:
+    shirt = sandbox.given.product("Linen shirt")
+    sandbox.given.pose("Sitting")
+    sandbox.given.photoshoot(products=[shirt])
+
+    assert sandbox.requests() == []
+    assert sandbox.conduct().findings == []
+    assert sandbox.coverage()["percent"] == 0
 
 
-def test_a_photoshoot_that_is_not_to_be_finished_stays_queued_and_the_clock_where_it_is(
-    manual: Sandbox,
-) -> None:
+def test_a_photoshoot_that_is_not_to_be_finished_stays_queued(manual: Sandbox) -> None:
+    shirt = manual.given.product("Shirt")
     before = manual.clock.now
-    shoot = manual.given.photoshoot(
-        products=[manual.given.product("Shirt")], finished=False
-    )
-    assert (shoot["status"], manual.clock.now) == ("queued", before)
+
+    shoot = manual.given.photoshoot(products=[shirt], finished=False)
+
+    assert shoot["status"] == "queued"
+    assert manual.clock.now == before
+
+
+def test_what_takes_time_moves_a_manual_clock(manual: Sandbox) -> None:
+    before = manual.clock.now
+
     manual.given.fashion_model("Ava")
+
     assert manual.clock.now > before
 
 
 def test_the_same_is_given_again_after_a_reset_byte_for_byte(manual: Sandbox) -> None:
-    first = json.dumps(make_everything(manual))
+    first = json.dumps(make_library(manual))
     manual.reset()
-    assert json.dumps(make_everything(manual)) == first
+
+    second = json.dumps(make_library(manual))
+
+    assert second == first
+
+
+# Scenarios and limits ----------------------------------------------------------------
+
+
+def test_no_rule_for_requests_holds_for_what_is_given(manual: Sandbox) -> None:
+    rule = {"name": "all", "then": {"problem": "internal_error"}}
+    manual.use({"scenario": "s", "rules": [rule]})
+
+    manual.given.product("Shirt")
+
+    (counted,) = manual.rules
+    assert counted.matched == 0
+
+
+def test_a_rule_for_work_holds_for_what_is_given(manual: Sandbox) -> None:
+    rule = {"match": {"work": "pose.create"}, "then": {"fail": "timed_out"}}
+    manual.use({"scenario": "s", "rules": [rule]})
+
+    with pytest.raises(EmulatorError, match="timed_out"):
+        manual.given.pose("Sitting")
+
+    (counted,) = manual.rules
+    assert counted.matched == 1
+    assert counted.fired == 1
+
+
+def test_no_limit_of_requests_holds_for_what_is_given(manual: Sandbox) -> None:
+    manual.team("Demo").set(requests_per_minute=3)
+
+    products = [manual.given.product(f"Shirt {number}") for number in range(8)]
+
+    assert len({product["id"] for product in products}) == 8
+
+
+# Refusals ----------------------------------------------------------------------------
 
 
 def test_a_refusal_has_the_code_of_the_service(sandbox: Sandbox) -> None:
     sandbox.team("Demo").set(credits=0)
     shirt = sandbox.given.product("Shirt")
+
     with pytest.raises(EmulatorError, match="insufficient_credits") as refused:
         sandbox.given.photoshoot(products=[shirt])
-    assert (refused.value.code, refused.value.status) == ("insufficient_credits", 402)
+
+    assert refused.value.code == "insufficient_credits"
+    assert refused.value.status == 402
+
+
+def test_a_reference_to_nothing_is_refused(sandbox: Sandbox) -> None:
     with pytest.raises(EmulatorError, match="invalid_reference"):
         sandbox.given.photoshoot(products=["prd_unknown"])
-
-
-def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(
-    tmp_path: Path,
-) -> None:
-    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
-    good.write_text(SEED)
-    bad.write_text(SEED.replace("products: [Linen shirt]", "products: [Linen shirts]"))
-    with serving("--clock", "manual") as server:
-        refused = run_command("given", str(bad), EMULATOR_URL=server.url)
-        assert (refused.status, refused.output) == (2, "")
-        assert f"{bad}:4:29: /given/2/photoshoot/products/0: found" in refused.complaint
-        empty = json.loads(
-            run_command("requests", "--format", "json", EMULATOR_URL=server.url).output
-        )
-        assert empty["data"] == []
-        outcome = run_command(
-            "given", str(good), "--format", "json", EMULATOR_URL=server.url
-        )
-        made = json.loads(outcome.output)["data"]
-        assert [(one["object"], bool(one["id"])) for one in made] == [
-            ("product", True),
-            ("fashion_model", True),
-            ("generation", True),
-        ]
-        assert made[0]["id"].startswith("prd_")
-        shown = fences(ROOT / "docs/control.md", "yaml")[-1][1]
-        seeded = run_program(
-            *EMULATOR,
-            "given",
-            "-",
-            "--team",
-            "Other",
-            given=shown,
-            EMULATOR_URL=server.url,
-        )
-        assert (0, "") == (seeded.status, seeded.complaint)
-
-
-@pytest.mark.parametrize(
-    ("second", "complaint"),
-    [
-        (
-            "product: {name: b, photo: 2}",
-            '3:24: /given/1/product/photo: found an unknown field; expected only name, photos, description, dimensions, asset_ids, primary_asset_id; did you mean "photos"?',
-        ),
-        (
-            "photoshoot: {products: [c]}",
-            '3:29: /given/1/photoshoot/products/0: found "c"; expected the name of a Product above, or an id',
-        ),
-        (
-            "photoshoot: {products: [a], resolution: 8k}",
-            '3:45: /given/1/photoshoot/resolution: found "8k"; expected one of 1k, 2k, 4k',
-        ),
-        (
-            "background: {name: b, kind: sea}",
-            '3:33: /given/1/background/kind: found "sea"; expected one of backdrop, location',
-        ),
-    ],
-)
-def test_nothing_is_made_of_a_file_with_a_mistake(
-    manual: Sandbox, tmp_path: Path, second: str, complaint: str
-) -> None:
-    file = tmp_path / "g.yaml"
-    file.write_text(f"given:\n  - product: {{name: a}}\n  - {second}\n")
-    with pytest.raises(EmulatorError) as refused:
-        manual.given.file(file)
-    assert str(refused.value).startswith(f"{file}:{complaint}")
-    with pytest.raises(
-        EmulatorError,
-        match=r'^/given/0/product/photo: found an unknown field.* did you mean "photos"',
-    ):
-        manual.given.product("x", photo=2)  # in no file
-    manual.save(tmp_path / "state")
-    assert (
-        not {"products", "assets"} & parts_of((tmp_path / "state").read_bytes()).keys()
-    )
 
 
 @pytest.mark.parametrize(
@@ -218,17 +182,75 @@ def test_nothing_is_made_of_a_file_with_a_mistake(
 def test_whatever_an_entry_holds_it_is_refused_with_a_reason(
     manual: Sandbox, entry: Any
 ) -> None:
+    body = json.dumps({"given": [entry]}).encode()
+
     with pytest.raises(EmulatorError) as refused:
-        manual._plane.exchange("POST", "given", json.dumps({"given": [entry]}).encode())
-    assert refused.value.status in (400, 422)
+        manual._plane.exchange("POST", "given", body)
+
+    assert refused.value.status in {400, 422}
+
+
+def test_a_field_that_there_is_not_is_told_with_what_was_meant(manual: Sandbox) -> None:
+    with pytest.raises(EmulatorError) as refused:
+        manual.given.product("x", photo=2)
+
+    complaint = "/given/0/product/photo: found an unknown field"
+    assert str(refused.value).startswith(complaint)
+    assert 'did you mean "photos"' in str(refused.value)
 
 
 def test_what_is_refused_leaves_no_key_behind_where_refusals_bind_keys(
     tmp_path: Path,
 ) -> None:
-    app = create_app(clock="manual", readings={"D10": "binds-refusals"})
-    with pytest.raises(EmulatorError):
-        app.sandbox.given.photoshoot(products=["prd_00000000000000000000000000"])
-    app.sandbox.save(tmp_path / "state")
-    app.close()
-    assert "records" not in parts_of((tmp_path / "state").read_bytes())
+    file = tmp_path / "state"
+    with closing(create_app(clock="manual", readings={"D10": "binds-refusals"})) as app:
+        with pytest.raises(EmulatorError):
+            app.sandbox.given.photoshoot(products=[UNKNOWN_PRODUCT])
+        app.sandbox.save(file)
+
+    assert "records" not in parts_of(file.read_bytes())
+
+
+# Files -------------------------------------------------------------------------------
+
+UNKNOWN_FIELD = (
+    "3:24: /given/1/product/photo: found an unknown field; expected only name, photos, "
+    "description, dimensions, asset_ids, primary_asset_id; did you mean "
+    '"photos"?'
+)
+UNKNOWN_NAME = (
+    '3:29: /given/1/photoshoot/products/0: found "c"; '
+    "expected the name of a Product above, or an id"
+)
+UNKNOWN_RESOLUTION = (
+    '3:45: /given/1/photoshoot/resolution: found "8k"; expected one of 1k, 2k, 4k'
+)
+UNKNOWN_KIND = (
+    '3:33: /given/1/background/kind: found "sea"; expected one of backdrop, location'
+)
+
+
+@pytest.mark.parametrize(
+    ("second", "complaint"),
+    [
+        ("product: {name: b, photo: 2}", UNKNOWN_FIELD),
+        ("photoshoot: {products: [c]}", UNKNOWN_NAME),
+        ("photoshoot: {products: [a], resolution: 8k}", UNKNOWN_RESOLUTION),
+        ("background: {name: b, kind: sea}", UNKNOWN_KIND),
+    ],
+    ids=["a field", "a name", "a value", "a kind"],
+)
+def test_nothing_is_made_of_a_file_with_a_mistake(
+    manual: Sandbox, tmp_path: Path, second: str, complaint: str
+) -> None:
+    file = tmp_path / "g.yaml"
+    file.write_text(f"given:\n  - product: {{name: a}}\n  - {second}\n")
+
+    with pytest.raises(EmulatorError) as refused:
+        manual.given.file(file)
+
+    manual.save(tmp_path / "state")
+    tables = parts_of((tmp_path / "state").read_bytes()).keys()
+    assert str(refused.value).startswith(f"{file}:{complaint}")
+    assert "products" not in tables
+    assert "assets" not in tables

@@ -1,4 +1,4 @@
-"""A session: every answer that the page asks for, written by the control plane as one file."""
+"""A session: every answer that the page asks for, in one file."""
 
 from typing import Any
 

@@ -1,14 +1,15 @@
-"""State files: what is saved here goes on there as if nothing had happened; damage and edits are refused."""
+"""State files over the control plane.
+
+What is saved here goes on there as if nothing had happened; damage and edits are
+refused.
+"""
 
 import hashlib
 import re
-import time
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from functools import reduce
-from operator import getitem, setitem
 from typing import Any
 
 import pytest
@@ -38,57 +39,85 @@ def saved(emulator: EmulatorUnderTest, sandbox: str | None = None) -> bytes:
     return emulator.ask("GET", "/state", sandbox=sandbox).body
 
 
-def refused(
+def check_refusal(
     emulator: EmulatorUnderTest, file: bytes, complaint: str, sandbox: str | None = None
 ) -> None:
     """Load a file that must be refused with a complaint, and change nothing."""
     before = saved(emulator, sandbox)
-    status, code, detail = emulator.refusal(
-        "PUT", "/state", sandbox=sandbox, content=file
-    )
-    assert (400, "invalid_request", True) == (status, code, complaint in detail), detail
-    assert before == saved(emulator, sandbox)
+
+    answer = emulator.ask("PUT", "/state", sandbox=sandbox, content=file)
+
+    assert answer.status == 400
+    assert answer.code == "invalid_request"
+    assert complaint in answer.json["detail"]
+    assert saved(emulator, sandbox) == before
 
 
-def test_a_loaded_sandbox_is_saved_as_the_same_file_and_reset_to_the_same_start(
+# Saved and loaded --------------------------------------------------------------------
+
+
+def test_a_loaded_sandbox_is_saved_as_the_same_file(
     make_emulator: MakeEmulator,
 ) -> None:
-    original, copy = make_emulator(seed=5), make_emulator(seed=9, clock="auto")
+    original = make_emulator(seed=5)
     something_of_everything(original)
     file = saved(original)
+    copy = make_emulator(seed=9, clock="auto")
+
     copy.told("PUT", "/state", content=file)
+
     assert saved(copy) == file
-    for emulator in (original, copy):
-        emulator.reset()
-    assert original.get("/team").json == copy.get("/team").json
+
+
+def test_a_loaded_sandbox_is_reset_to_the_start_of_the_saved_one(
+    make_emulator: MakeEmulator,
+) -> None:
+    original = make_emulator(seed=5)
+    something_of_everything(original)
+    copy = make_emulator(seed=9, clock="auto")
+    copy.told("PUT", "/state", content=saved(original))
+
+    original.reset()
+    copy.reset()
+
+    assert copy.get("/team").json == original.get("/team").json
 
 
 def names_in(value: Any) -> Iterator[str]:
-    """Iterate over the names of fields in a part of a state; ids and addresses, by which things are found, are none."""
+    """Iterate over the names of fields in a part of a state.
+
+    Ids and addresses, by which things are found, are none.
+    """
     if isinstance(value, dict):
         yield from (name for name in value if re.fullmatch("[a-z][a-z_]*", name))
-    for part in (
-        value.values()
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else ()
-    ):
-        yield from names_in(part)
+        yield from names_in(list(value.values()))
+    elif isinstance(value, list):
+        for part in value:
+            yield from names_in(part)
+
+
+def digest_of_names(parts: Parts) -> str:
+    names = set()
+    for part, value in parts.items():
+        names.update((part, name) for name in names_in(value))
+    return hashlib.sha256(repr(sorted(names)).encode()).hexdigest()[:12]
+
+
+RAISE_VERSION = (
+    "raise VERSION in emulator/image_workflow_emulator/service/state/archive.py, "
+    "and write it here with its digest"
+)
 
 
 def test_the_version_of_state_files_is_raised_with_the_names_of_their_fields(
     emulator: EmulatorUnderTest,
 ) -> None:
     something_of_everything(emulator)
-    parts = parts_of(saved(emulator))
-    names = sorted(
-        {(part, name) for part, value in parts.items() for name in names_in(value)}
-    )
-    digest = hashlib.sha256(repr(names).encode()).hexdigest()[:12]
-    advice = "raise VERSION in service/state/archive.py, and write its digest here"
-    assert VERSION == 13, advice
-    assert digest == "a6b80f52627c", advice
+
+    digest = digest_of_names(parts_of(saved(emulator)))
+
+    assert VERSION == 13, RAISE_VERSION
+    assert digest == "a6b80f52627c", RAISE_VERSION
 
 
 def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(
@@ -96,16 +125,25 @@ def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(
 ) -> None:
     asset = emulator.upload(photo(size=(96, 96)))
     emulator.make_sandbox("copy")
+
     emulator.told("PUT", "/state", sandbox="copy", content=saved(emulator))
+
     copied = emulator.get(f"/assets/{asset['id']}", "iwe_demo_full_copy").json
     assert "/files/copy/" in copied["url"]
-    assert emulator.fetch(asset["url"]).body == emulator.fetch(copied["url"]).body
+    assert emulator.fetch(copied["url"]).body == emulator.fetch(asset["url"]).body
+
+
+def test_the_default_sandbox_takes_the_file_of_another(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.make_sandbox("aside")
     emulator.photograph(key=f"{FULL}_aside")
-    file = saved(emulator, "aside")
-    assert (100, 99) == (emulator.credits(), emulator.credits(f"{FULL}_aside"))
-    emulator.told("PUT", "/state", content=file)
-    assert (99, 99) == (emulator.credits(), emulator.credits(f"{FULL}_aside"))
+    assert emulator.credits() == 100
+
+    emulator.told("PUT", "/state", content=saved(emulator, "aside"))
+
+    assert emulator.credits() == 99
+    assert emulator.credits(f"{FULL}_aside") == 99
 
 
 def with_key(key: str) -> dict[str, Any]:
@@ -122,9 +160,9 @@ def test_a_file_whose_key_another_sandbox_has_now_is_refused_and_changes_nothing
     emulator.told("PUT", "/scenario", with_key("new_key"))
     file = saved(emulator)
     emulator.told("PUT", "/scenario", with_key("new_key_aside"))
-    refused(
-        emulator, file, "the key 'new_key_aside' belongs to another sandbox", "aside"
-    )
+
+    complaint = "the key 'new_key_aside' belongs to another sandbox"
+    check_refusal(emulator, file, complaint, "aside")
 
 
 def test_events_that_fall_due_while_a_file_is_loaded_are_applied(
@@ -132,77 +170,112 @@ def test_events_that_fall_due_while_a_file_is_loaded_are_applied(
 ) -> None:
     original = make_emulator()
     work = original.photograph(asset_ids=[original.upload(picture())["id"]])
-    file = saved(original)
-
+    runs_fast = of("head", "clock", mode="real", rate=1e6)
+    file = rewritten(saved(original), runs_fast)
     copy = make_emulator()
-    copy.told(
-        "PUT",
-        "/state",
-        content=rewritten(file, of("head", "clock", mode="real", rate=1e6)),
-    )
-    time.sleep(0.1)
-    assert copy.get(f"/generations/{work.id}").json["status"] == "completed"
+
+    copy.told("PUT", "/state", content=file)
+
+    polls = (copy.get(f"/generations/{work.id}").json for _ in range(10_000))
+    assert "completed" in (generation["status"] for generation in polls)
 
 
-def reached(parts: Any, *steps: str | int) -> Any:
-    return reduce(getitem, steps, parts)
+# Impossible values -------------------------------------------------------------------
+
+Change = Callable[[Parts], None]
 
 
-def of(*steps: str | int, **changes: Any) -> Callable[[Parts], object]:
+def reach(parts: Any, steps: Sequence[str | int]) -> Any:
+    """Return what a path of names and indexes leads to."""
+    for step in steps:
+        parts = parts[step]
+    return parts
+
+
+def of(*steps: str | int, **changes: Any) -> Change:
     """Return a change of some fields of what these steps lead to."""
-    return lambda parts: reached(parts, *steps).update(changes)
+
+    def change(parts: Parts) -> None:
+        reach(parts, steps).update(changes)
+
+    return change
 
 
-def put(value: object, *steps: str | int) -> Callable[[Parts], object]:
-    return lambda parts: setitem(reached(parts, *steps[:-1]), steps[-1], value)
+def put(value: object, *steps: str | int) -> Change:
+    """Return a change that puts a value where these steps lead to."""
+
+    def change(parts: Parts) -> None:
+        reach(parts, steps[:-1])[steps[-1]] = value
+
+    return change
 
 
-def of_photograph(**changes: Any) -> Callable[[Parts], object]:
-    return lambda parts: next(
-        row["recipe"].update(changes)
-        for row in parts["pictures"]
-        if "slot_count" in (row["recipe"] or ())
-    )
+def of_photograph(**changes: Any) -> Change:
+    """Return a change of the recipe of the first photograph."""
+
+    def change(parts: Parts) -> None:
+        recipes = [row["recipe"] for row in parts["pictures"] if row["recipe"]]
+        photographs = [recipe for recipe in recipes if "slot_count" in recipe]
+        photographs[0].update(changes)
+
+    return change
 
 
-def of_picture_of_an_asset(**changes: Any) -> Callable[[Parts], object]:
+def of_picture_of_an_asset(**changes: Any) -> Change:
     """Return a change of the picture of the first Asset, from which work is made."""
-    return lambda parts: next(
-        row for row in parts["pictures"] if row["key"] == parts["assets"][0]["id"]
-    ).update(changes)
+
+    def change(parts: Parts) -> None:
+        asset_id = parts["assets"][0]["id"]
+        (picture,) = [row for row in parts["pictures"] if row["key"] == asset_id]
+        picture.update(changes)
+
+    return change
 
 
-def of_event(kind: str, index: int, value: object) -> Callable[[Parts], object]:
+def of_event(kind: str, index: int, value: object) -> Change:
     """Return a change of what the first event of a kind has at an index."""
-    return lambda parts: setitem(
-        next(row for row in parts["events"] if row[1] == kind), index, value
-    )
+
+    def change(parts: Parts) -> None:
+        events = [row for row in parts["events"] if row[1] == kind]
+        events[0][index] = value
+
+    return change
 
 
-def _make_from_itself(parts: Parts) -> None:
+def remove_seed(parts: Parts) -> None:
+    del parts["head"]["state"]["seed"]
+
+
+def add_unknown_table(parts: Parts) -> None:
+    parts["others"] = [1]
+
+
+def multiply_teams_of_reset(parts: Parts) -> None:
+    world = parts["head"]["state"]["options"]["world"]
+    world["teams"] *= 300
+
+
+def make_from_itself(parts: Parts) -> None:
     """Let a picture need itself before it can be drawn."""
-    picture = next(row for row in parts["pictures"] if row["recipe"] is not None)
+    recipes = [row for row in parts["pictures"] if row["recipe"] is not None]
+    picture = recipes[0]
     picture["recipe"]["inputs"] = [picture["key"]]
 
 
-CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
-    "a field too few": (
-        lambda parts: parts["head"]["state"].pop("seed"),
-        "missing required field `seed`",
-    ),
-    "a table that there is not": (
-        lambda parts: parts.update(others=[1]),
-        "KeyError: 'others'",
-    ),
+def repeat_picture(parts: Parts) -> None:
+    parts["pictures"].append(parts["pictures"][0])
+
+
+CHANGES: dict[str, tuple[Change, str]] = {
+    "a field too few": (remove_seed, "missing required field `seed`"),
+    "a table that there is not": (add_unknown_table, "KeyError: 'others'"),
     "a time past the last": (put(2**60, "head", "now"), "`$.now`"),
     "a clock without bounds": (
         of("head", "clock", mode="real", rate=1e308),
         "`$.clock.rate`",
     ),
     "a reset's world without bounds": (
-        lambda parts: parts["head"]["state"]["options"]["world"].update(
-            teams=parts["head"]["state"]["options"]["world"]["teams"] * 300
-        ),
+        multiply_teams_of_reset,
         "`$.state.options.world.teams`",
     ),
     "a reset's scenario that cannot be read": (
@@ -226,7 +299,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         '"ast_x" does not come before it',
     ),
     "a picture made from itself": (
-        _make_from_itself,
+        make_from_itself,
         "does not come before it",
     ),
     "a picture of no recipe and no bytes": (
@@ -234,7 +307,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         "it has neither recipe nor bytes",
     ),
     "two pictures of one key": (
-        lambda parts: parts["pictures"].append(parts["pictures"][0]),
+        repeat_picture,
         "there are two such pictures",
     ),
     "a picture of no ratio": (
@@ -283,7 +356,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         "its picture is missing",
     ),
     "an Asset without a picture": (
-        lambda parts: parts["assets"][0].update(id="ast_x"),
+        of("assets", 0, id="ast_x"),
         "ast_x: its picture is missing",
     ),
     "an answer that is no status": (put(99, "records", 0, 1, 2), "`$[1][2]`"),
@@ -304,29 +377,39 @@ def test_an_impossible_value_is_refused_with_its_field(
 ) -> None:
     change, complaint = CHANGES[name]
     emulator.told("PUT", "/state", content=half_way)
-    refused(emulator, rewritten(half_way, change), complaint)
+
+    check_refusal(emulator, rewritten(half_way, change), complaint)
 
 
-@pytest.mark.parametrize("replacement", [b"no picture", picture()])
-def test_a_file_that_was_edited_by_hand_is_refused(
+# Damage and edits --------------------------------------------------------------------
+
+CHANGED = "is not as it was saved: the file is damaged, or somebody changed it"
+
+
+@pytest.mark.parametrize("replacement", [b"no picture", picture()], ids=["text", "png"])
+def test_a_file_in_which_a_picture_was_exchanged_is_refused(
     emulator: EmulatorUnderTest, replacement: bytes
 ) -> None:
     emulator.upload(photo(size=(96, 96)))
     members = members_of(saved(emulator))
-    changed = "is not as it was saved: the file is damaged, or somebody changed it"
-    exchanged = {
-        name: replacement if name.startswith("pictures/") else data
-        for name, data in members.items()
-    }
-    refused(emulator, zipped(exchanged), changed)
-    edited = members | {
-        STATE: members[STATE].replace(b'"granted":100', b'"granted":999')
-    }
-    refused(
-        emulator,
-        zipped(edited),
-        "is not as it was saved (see state.sha256): the file is damaged, or somebody",
+    pictures = [name for name in members if name.startswith("pictures/")]
+
+    exchanged = members | dict.fromkeys(pictures, replacement)
+
+    assert pictures
+    check_refusal(emulator, zipped(exchanged), CHANGED)
+
+
+def test_a_file_in_which_the_state_was_edited_is_refused(
+    emulator: EmulatorUnderTest,
+) -> None:
+    members = members_of(saved(emulator))
+    edited = members[STATE].replace(b'"granted":100', b'"granted":999')
+
+    complaint = (
+        "is not as it was saved (see state.sha256): the file is damaged, or somebody"
     )
+    check_refusal(emulator, zipped(members | {STATE: edited}), complaint)
 
 
 @pytest.mark.emulator(max_memory=100_000)
@@ -338,12 +421,10 @@ def test_more_pictures_than_the_memory_holds_are_refused(
     file = saved(emulator)
     parts = parts_of(file)
     parts["pictures"][0].update(recipe=None, sha256=digest)
-    file = with_parts(file, parts, **{f"pictures/{digest}": data})
-    refused(
-        emulator,
-        file,
-        "has 200000 bytes, more than --max-memory leaves for it; raise it",
-    )
+    large = with_parts(file, parts, **{f"pictures/{digest}": data})
+
+    complaint = "has 200000 bytes, more than --max-memory leaves for it; raise it"
+    check_refusal(emulator, large, complaint)
 
 
 def draw_two_alike(emulator: EmulatorUnderTest) -> list[str]:
@@ -404,25 +485,35 @@ DEEP_ROW = (
 )
 MEMBER = b"PK\x01\x02"
 """How a member begins in the directory of a file."""
-BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
+STATE_OF_ARRAYS = b"[" + b"[]," * 5_000_000 + b"[]]"
+
+
+def with_more_lines(file: bytes, lines: bytes) -> bytes:
+    return with_state({}, members_of(file)[STATE] + lines)
+
+
+def with_more_members(file: bytes, count: int) -> bytes:
+    """Put so many members into the directory, before the 22 bytes of its end."""
+    return file[:-22] + MEMBER * count + file[-22:]
+
+
+DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty arrays": (
-        lambda _: with_state({}, b"[" + b"[]," * 5_000_000 + b"[]]"),
+        lambda file: with_state({}, STATE_OF_ARRAYS),
         "Expected `object`, got `array`",
     ),
     "empty lines": (
-        lambda file: with_state({}, members_of(file)[STATE] + b"\n" * 5_000_000),
+        lambda file: with_more_lines(file, b"\n" * 5_000_000),
         "truncated",
     ),
     "rows of nothing": (
-        lambda file: with_state({}, members_of(file)[STATE] + b"[]\n" * 5_000_000),
+        lambda file: with_more_lines(file, b"[]\n" * 5_000_000),
         "length 2",
     ),
-    "a deep row": (
-        lambda file: with_state({}, members_of(file)[STATE] + DEEP_ROW),
-        "recursion",
-    ),
+    "a deep row": (lambda file: with_more_lines(file, DEEP_ROW), "recursion"),
     "many members": (
-        lambda file: file[:-22] + MEMBER * 100_001 + file[-22:],
+        lambda file: with_more_members(file, 100_001),
         "more than 100000 members",
     ),
     "another compression": (
@@ -430,36 +521,38 @@ BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         "expected it to be stored or deflated",
     ),
     "a file that is cut off": (lambda file: file[:-200], "not a state file"),
-    "a text": (lambda _: b"hello", "not a state file"),
+    "a text": (lambda file: b"hello", "not a state file"),
     "another version": (
         lambda file: zipped(members_of(file), comment=b"other"),
         'found "other", expected "image-workflow-emulator state 13"',
     ),
-    "an empty zip": (lambda _: b"PK\x05\x06" + bytes(18), "not a state file"),
+    "an empty zip": (lambda file: EMPTY_ZIP, "not a state file"),
 }
 """Changes of a state file, and the complaints about them, by their names."""
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("name", DAMAGES)
 def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(
     emulator: EmulatorUnderTest, name: str
 ) -> None:
-    make, complaint = BOMBS[name]
-    content = make(saved(emulator))
+    damage, complaint = DAMAGES[name]
+    content = damage(saved(emulator))
+
     tracemalloc.start()
-    refused(emulator, content, complaint)
+    check_refusal(emulator, content, complaint)
     _, most_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
+
     assert most_bytes < 40_000_000
 
 
 def test_the_loading_of_a_file_ends_when_the_emulator_stops(
     emulator: EmulatorUnderTest,
 ) -> None:
-    saved = emulator.ask("GET", "/state").body
+    file = saved(emulator)
     emulator.application.stop()
-    refused = emulator.ask("PUT", "/state", content=saved)
-    assert (400, "(body): the emulator is stopping") == (
-        refused.status,
-        refused.json["detail"],
-    )
+
+    answer = emulator.ask("PUT", "/state", content=file)
+
+    assert answer.status == 400
+    assert answer.json["detail"] == "(body): the emulator is stopping"
