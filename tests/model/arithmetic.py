@@ -1,7 +1,7 @@
-"""The model's arithmetic: time as text, waits, prices, packing, pixels. Written from the specification, for itself
-alone.
+"""The model's arithmetic: time as text, waits, prices, packing, pixels.
 
-Must not import anything of the emulator: what it computes is held against what the emulator computes.
+Written from the specification alone. It must not import anything of the emulator: what
+it computes is compared with what the emulator computes.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -36,6 +36,8 @@ AUTHORING_PRICE = {
     "fashion_model": 1,
 }
 PER_OUTPUT = {"1k": 1, "2k": 1, "4k": 2}
+PHOTOSHOOT_CHARGES = {0: 0, 1: 1, 2: 1, 3: 2, 4: 2}
+"""What a photoshoot costs, by its completed outputs (D37)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -53,29 +55,39 @@ def seconds_to_wait(wait: int) -> int:
     return max(1, -(-wait // SECOND))
 
 
-def generation_price(workflow: str, request: Json) -> int:
-    """Return what a Generation reserves (section 4, Credit costs)."""
+def price_per_output(workflow: str, request: Json) -> int:
     if workflow == "upscale":
         return PER_OUTPUT[request["target_resolution"]]
-    if workflow == "edit_images":
-        return PER_OUTPUT[request["resolution"]]
-    if request["output_mode"] == "photoshoot":
-        return 2
-    return PER_OUTPUT[request["resolution"]] * int(request["image_count"])
+    return PER_OUTPUT[request["resolution"]]
+
+
+def is_photoshoot(workflow: str, request: Json) -> bool:
+    if workflow != "product_photography":
+        return False
+    return bool(request["output_mode"] == "photoshoot")
+
+
+def generation_price(workflow: str, request: Json) -> int:
+    """Return what a Generation reserves (section 4, Credit costs)."""
+    if is_photoshoot(workflow, request):
+        return PHOTOSHOOT_CHARGES[4]
+    image_count = int(request.get("image_count", 1))
+    return price_per_output(workflow, request) * image_count
 
 
 def generation_charge(workflow: str, request: Json, completed: int) -> int:
-    """Return what a Generation costs in the end: its completed outputs (a photoshoot's by D37)."""
-    if workflow == "product_photography" and request["output_mode"] == "photoshoot":
-        return {0: 0, 1: 1, 2: 1, 3: 2, 4: 2}[completed]
-    return (
-        completed
-        * PER_OUTPUT[request.get("resolution") or request["target_resolution"]]
-    )
+    """Return what a Generation costs in the end, by its completed outputs."""
+    if is_photoshoot(workflow, request):
+        return PHOTOSHOOT_CHARGES[completed]
+    return price_per_output(workflow, request) * completed
 
 
 def subjects(products: list[Json], loose: list[str]) -> list[str]:
-    """Pack main photos, then loose Assets, then the other views in turn; none twice, five at most (section 4, D32)."""
+    """Return the Assets that a Generation works from (section 4, D32).
+
+    Main photos come first, then loose Assets, then the other views of the Products in
+    turn. None is taken twice, and five at most.
+    """
     chosen: list[str] = []
 
     def take(asset_id: str) -> bool:
@@ -99,6 +111,8 @@ def subjects(products: list[Json], loose: list[str]) -> list[str]:
 def size_of(width: int, height: int, resolution: str) -> tuple[int, int]:
     """Return the pixels of a picture with the proportions of the two numbers (D35)."""
     longest = LONGEST_EDGE[resolution]
-    other = Fraction(longest * min(width, height), max(width, height))
-    even = max(2, int(other / 2 + Fraction(1, 2)) * 2)
-    return (longest, even) if width >= height else (even, longest)
+    shorter = Fraction(longest * min(width, height), max(width, height))
+    even = max(2, int(shorter / 2 + Fraction(1, 2)) * 2)
+    if width >= height:
+        return (longest, even)
+    return (even, longest)

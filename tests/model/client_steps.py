@@ -1,7 +1,7 @@
-"""Steps of random clients, with several keys of two Teams, each drawn from a source of chance.
+"""Steps of random clients with several keys of two Teams, drawn by chance.
 
-Mostly right requests with some flaws, repeated ones, moves of the clock, and changes from outside. A step says
-nothing of what must come of it: `Comparison` does.
+They are mostly right requests with some flaws, repeated ones, moves of the clock, and
+changes from outside. A step says nothing of what must come of it: `Comparison` does.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from tests.model.arithmetic import SECOND, UPLOAD_WINDOW, Json
 from tests.model.comparison import OBSERVERS, Comparison
 from tests.model.materials import SCENARIOS, RandomBodies, SampleFile, sample_files
 from tests.model.meanings import COLLECTIONS, INGREDIENTS, codes_of
+from tests.model.model_state import State
 from tests.model.service_model import Ask
 from tests.support.contract_check import STATUSES
 from tests.support.emulator_client import Answer
@@ -27,10 +28,12 @@ WRITERS: Final = (
     "birch_full",
     "birch_full",
 )
-OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
+CANNOT_WRITE: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
 
 WORK: Final = ("operation", "generation")
 COME_AGAIN: Final = (402, 403, 429, 500, 503)
+"""Statuses of refusals of which a repetition may be admitted."""
+MADE_BY_CLIENTS: Final = ("product", "product", *INGREDIENTS)
 SUBMITTED: Final = (
     "/products",
     "/poses",
@@ -39,6 +42,23 @@ SUBMITTED: Final = (
     "/generations/product-photography",
 )
 """Paths of the writes that try out a scenario."""
+WRONG_QUERIES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
+    ("invalid_request", {"limit": "101"}),
+    ("invalid_request", {"limit": "0"}),
+    ("invalid_request", {"colour": "red"}),
+    ("invalid_cursor", {"after": "made-up"}),
+    ("invalid_cursor", {"after": ""}),
+)
+"""Parameters that no list takes, each with the code of its refusal."""
+TARGETS: Final[tuple[tuple[str | None, ...], ...]] = (
+    (None,),
+    (None,),
+    ("Ash",),
+    ("Birch",),
+    (None, "Ash"),
+    ("Birch", None),
+)
+"""Whose scenarios one step changes: those of everyone, of Teams, or of both."""
 
 SPANS: Final = (0.4, 1, 1, 3, 3, 5, 8, 8, 8, 30, 30)
 """Usual moves of the clock, in seconds."""
@@ -49,8 +69,13 @@ LONG_SPANS: Final = (600, 901, 86_399, 86_401)
 class ClientSteps:
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
+        self._ask = comparison.ask
         self._keys = 0
         self._forget()
+
+    @property
+    def _state(self) -> State:
+        return self.comparison.model.state
 
     def _forget(self) -> None:
         self._sent: list[Ask] = []
@@ -61,78 +86,37 @@ class ClientSteps:
         """Requests for a further page."""
 
     def begin(self) -> None:
-        for key, number in (
-            ("ash_full", 0),
-            ("ash_full", 1),
-            ("ash_full", 2),
-            ("ash_full", 4),
-            ("birch_full", 0),
-        ):
-            self._upload(sample_files()[number], key)
-        photos = self.comparison.model.state.ids("asset", "Ash")
-        begun: list[tuple[str, Json]] = [
-            (
-                "/products",
-                {
-                    "name": "Shoe",
-                    "asset_ids": photos[:2],
-                    "primary_asset_id": photos[0],
-                },
-            ),
-            (
-                "/products",
-                {
-                    "name": "Sock",
-                    "asset_ids": photos[3:],
-                    "primary_asset_id": photos[3],
-                },
-            ),
-            ("/photography-styles", {"name": "Bright", "asset_ids": photos[:3]}),
-            (
-                "/backgrounds",
-                {"name": "Wall", "kind": "backdrop", "asset_id": photos[0]},
-            ),
-            (
-                "/poses",
-                {
-                    "name": "Sitting",
-                    "asset_id": photos[0],
-                    "supported_camera_distances": ["far"],
-                },
-            ),
-            (
-                "/fashion-models",
-                {
-                    "name": "Eve",
-                    "age_range": "25-35",
-                    "gender": "female",
-                    "asset_ids": photos[:1],
-                },
-            ),
-        ]
-        for path, body in begun:
-            self.comparison.ask(Ask("ash_full", "POST", path, body, self._fresh_key()))
+        """Give Ash files, Products and an ingredient of each kind, and Birch a file."""
+        files = sample_files()
+        for file in (files[0], files[1], files[2], files[4]):
+            self._upload(file, "ash_full")
+        self._upload(files[0], "birch_full")
+        photos = self._state.ids("asset", "Ash")
+        for path, body in first_bodies(photos):
+            self._ask(Ask("ash_full", "POST", path, body, self._fresh_key()))
         self.comparison.advance({"seconds": 7})
 
-    # What steps have in common ----------------------------------------------------------------------------------------
+    # What steps have in common --------------------------------------------------------
 
     def _key(self, chance: Random) -> str:
-        return chance.choice(WRITERS if chance.randrange(10) else OTHERS)
+        if chance.randrange(10):
+            return chance.choice(WRITERS)
+        return chance.choice(CANNOT_WRITE)
 
     def _fault(self, chance: Random, method: str, path: str) -> str | None:
-        """Return what the request asks to go wrong, by its header: mostly nothing, and mostly what can go wrong."""
+        """Return the problem that the request asks for, by its header.
+
+        It is mostly none, and else mostly one that the operation declares.
+        """
         if chance.randrange(8):
             return None
-        return chance.choice(
-            sorted(codes_of(method, path))
-            if chance.randrange(8)
-            else [*STATUSES, "no-such-code"]
-        )
+        if chance.randrange(8):
+            return chance.choice(sorted(codes_of(method, path)))
+        return chance.choice([*STATUSES, "no-such-code"])
 
     def _bodies(self, chance: Random, key: str) -> RandomBodies:
-        return RandomBodies(
-            chance, self.comparison.model.state, self.comparison.team_of(key)
-        )
+        team = self.comparison.team_of(key)
+        return RandomBodies(chance, self._state, team)
 
     def _fresh_key(self) -> str:
         self._keys += 1
@@ -148,14 +132,10 @@ class ClientSteps:
     ) -> Answer:
         """Send a POST or PATCH: mostly right, sometimes with one flaw."""
         key = key or self._key(chance)
-        shared_key = chance.choice(("again", "once more"))
-        ask = Ask(
-            key,
-            method,
-            path,
-            body,
-            self._fresh_key() if chance.randrange(6) else shared_key,
-        )
+        idempotency_key = chance.choice(("again", "once more"))
+        if chance.randrange(6):
+            idempotency_key = self._fresh_key()
+        ask = Ask(key, method, path, body, idempotency_key)
         bodies = self._bodies(chance, key)
         if body is None:
             ask.body = bodies.body(ask.operation)
@@ -166,133 +146,115 @@ class ClientSteps:
             ask.body = bodies.spoiled(ask.operation, ask.body)
         elif flaw == 1:
             return self._malformed(chance, ask)
-        answer = self.comparison.ask(ask)
+        answer = self._ask(ask)
+        may_come_again = answer.status in COME_AGAIN
         if ask.flaw is None:
-            (self._refused if answer.status in COME_AGAIN else self._sent).append(ask)
-        if answer.status in COME_AGAIN and chance.randrange(2):
-            return self.comparison.ask(replace(ask, fault=None))
+            self._remember(ask, may_come_again)
+        if may_come_again and chance.randrange(2):
+            return self._ask(replace(ask, fault=None))
         return answer
+
+    def _remember(self, ask: Ask, may_come_again: bool) -> None:
+        if may_come_again:
+            self._refused.append(ask)
+        else:
+            self._sent.append(ask)
 
     def _malformed(self, chance: Random, ask: Ask) -> Answer:
         ask.flaw = "invalid_request"
         match chance.randrange(4):
             case 0:
                 ask.idempotency_key = None
-                return self.comparison.ask(ask)
+                return self._ask(ask)
             case 1:
                 ask.query = {"colour": "red"}
-                return self.comparison.ask(ask)
+                return self._ask(ask)
             case 2:
-                return self.comparison.ask(ask, headers={"content-type": "text/plain"})
+                return self._ask(ask, headers={"content-type": "text/plain"})
             case _:
                 ask.body = None
-                return self.comparison.ask(
-                    ask,
-                    content=b'{"name": ',
-                    headers={"content-type": "application/json"},
-                )
+                headers = {"content-type": "application/json"}
+                return self._ask(ask, content=b'{"name": ', headers=headers)
 
     def _target(self, chance: Random, key: str, kind: str) -> str:
-        own = [
-            thing["id"]
-            for thing in self.comparison.model.state.of_team(
-                kind, self.comparison.team_of(key)
-            )
-        ]
-        return (
-            chance.choice(own)
-            if own and chance.randrange(8)
-            else self._bodies(chance, key).reference(kind)
-        )
+        """Return the id of a resource: mostly one of the key's Team."""
+        own = self._own(key, kind)
+        if own and chance.randrange(8):
+            return str(chance.choice(own)["id"])
+        return self._bodies(chance, key).reference(kind)
 
-    # Uploads ----------------------------------------------------------------------------------------------------------
+    def _own(self, key: str, kind: str) -> list[Json]:
+        team = self.comparison.team_of(key)
+        return self._state.of_team(kind, team)
+
+    # Uploads --------------------------------------------------------------------------
 
     def upload(self, chance: Random) -> None:
         self._upload(chance.choice(sample_files()), chance.choice(WRITERS))
 
     def _upload(self, file: SampleFile, key: str) -> None:
-        answer = self.comparison.ask(
-            Ask(key, "POST", "/uploads", file.announced, self._fresh_key())
-        )
-        if answer.status == 201:
-            token = self.comparison.send_bytes(answer.id, file)
-            complete = Ask(
-                key,
-                "POST",
-                f"/uploads/{answer.id}/complete",
-                {"upload_token": token},
-                self._fresh_key(),
-            )
-            self.comparison.ask(complete)
+        opening = Ask(key, "POST", "/uploads", file.announced, self._fresh_key())
+        answer = self._ask(opening)
+        if answer.status != 201:
+            return
+        token = self.comparison.send_bytes(answer.id, file)
+        path = f"/uploads/{answer.id}/complete"
+        body = {"upload_token": token}
+        self._ask(Ask(key, "POST", path, body, self._fresh_key()))
 
     def use_sessions(self, chance: Random) -> None:
-        self._write(
-            chance, "POST", "/uploads", body=chance.choice(sample_files()).announced
-        )
+        announced = chance.choice(sample_files()).announced
+        self._write(chance, "POST", "/uploads", body=announced)
         for _ in range(chance.randrange(4)):
             if self.comparison.sessions:
                 session_id = chance.choice([*self.comparison.sessions][-3:])
-                chance.choice((self._send_bytes, self._complete))(chance, session_id)
+                step = chance.choice((self._send_bytes, self._complete))
+                step(chance, session_id)
 
     def _send_bytes(self, chance: Random, session_id: str) -> None:
-        size = self.comparison.model.state.things["upload"][session_id]["size"]
-        fitting = [file for file in sample_files() if len(file.data) == size]
-        self.comparison.send_bytes(
-            session_id,
-            chance.choice(fitting if chance.randrange(4) else sample_files()),
-        )
+        size = self._state.resources["upload"][session_id]["size"]
+        files = list(sample_files())
+        if chance.randrange(4):
+            files = [file for file in files if len(file.data) == size]
+        self.comparison.send_bytes(session_id, chance.choice(files))
 
     def _complete(self, chance: Random, session_id: str) -> None:
-        token = self.comparison.model.state.things["upload"][session_id].get("token")
+        session = self._state.resources["upload"][session_id]
+        token = session.get("token")
         if token is None or not chance.randrange(6):
             token = "upt_made_up"
         if not chance.randrange(6):
             self.comparison.advance({"seconds": UPLOAD_WINDOW // SECOND})
-        self._write(
-            chance,
-            "POST",
-            f"/uploads/{session_id}/complete",
-            body={"upload_token": token},
-        )
+        path = f"/uploads/{session_id}/complete"
+        self._write(chance, "POST", path, body={"upload_token": token})
 
-    # The Library ------------------------------------------------------------------------------------------------------
+    # The Library ----------------------------------------------------------------------
 
     def create(self, chance: Random) -> None:
-        self._write(
-            chance,
-            "POST",
-            f"/{COLLECTIONS[chance.choice(('product', 'product', *INGREDIENTS))]}",
-        )
+        kind = chance.choice(MADE_BY_CLIENTS)
+        self._write(chance, "POST", f"/{COLLECTIONS[kind]}")
 
     def change(self, chance: Random) -> None:
-        key, kind = (
-            self._key(chance),
-            chance.choice(("product", "product", *INGREDIENTS)),
-        )
-        self._write(
-            chance,
-            "PATCH",
-            f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}",
-            key,
-        )
+        key = self._key(chance)
+        kind = chance.choice(MADE_BY_CLIENTS)
+        target = self._target(chance, key, kind)
+        self._write(chance, "PATCH", f"/{COLLECTIONS[kind]}/{target}", key)
 
     def delete(self, chance: Random) -> None:
-        key, kind = (
-            self._key(chance),
-            chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS)),
-        )
+        """Delete a resource, and ask for it again where that succeeded."""
+        key = self._key(chance)
+        kind = chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS))
         target = self._target(chance, key, kind)
-        products = self.comparison.model.state.of_team(
-            "product", self.comparison.team_of(key)
-        )
+        products = self._own(key, "product")
         if kind == "asset" and products and chance.randrange(2):
             target = chance.choice(chance.choice(products)["asset_ids"])
         ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{target}")
         ask.fault = self._fault(chance, ask.method, ask.path)
         if not chance.randrange(12):
-            ask.query, ask.flaw = {"force": "true"}, "invalid_request"
-        if self.comparison.ask(ask).status < 300:
-            self.comparison.ask(Ask(key, chance.choice(("GET", "DELETE")), ask.path))
+            ask.query = {"force": "true"}
+            ask.flaw = "invalid_request"
+        if self._ask(ask).status < 300:
+            self._ask(Ask(key, chance.choice(("GET", "DELETE")), ask.path))
 
     def generate(self, chance: Random) -> None:
         workflow = chance.choice(
@@ -300,10 +262,10 @@ class ClientSteps:
         )
         self._write(chance, "POST", f"/generations/{workflow}")
 
-    # The same again ---------------------------------------------------------------------------------------------------
+    # The same again -------------------------------------------------------------------
 
     def repeat(self, chance: Random) -> None:
-        """Send an old request again: as it was, with another meaning, or with its key where the key is new."""
+        """Send an old request again: as it was, or with another body or credential."""
         candidates = self._sent[-6:] + self._refused[-3:]
         if not candidates:
             return
@@ -315,77 +277,60 @@ class ClientSteps:
             ask.body = self._bodies(chance, old.key).body(old.operation)
         elif change == 1:
             ask.key = chance.choice(("ash_full", "ash_second", "birch_full"))
-        self.comparison.ask(ask)
+        self._ask(ask)
 
-    # Reading ----------------------------------------------------------------------------------------------------------
+    # Reading --------------------------------------------------------------------------
 
     def read(self, chance: Random) -> None:
         kind = chance.choice(observation.LISTED)
-        chance.choice((self._read_one, self._page_through))(chance, kind)
+        step = chance.choice((self._read_resource, self._page_through))
+        step(chance, kind)
 
-    def _read_one(self, chance: Random, kind: str) -> None:
+    def _read_resource(self, chance: Random, kind: str) -> None:
         key = self._key(chance)
         path = f"/{COLLECTIONS[kind]}/{self._bodies(chance, key).reference(kind)}"
         ask = Ask(key, "GET", chance.choice((path, path, "/team")))
         ask.fault = self._fault(chance, ask.method, ask.path)
-        self.comparison.ask(ask)
+        self._ask(ask)
 
     def poll(self, chance: Random) -> None:
-        """Poll work, mostly what is unfinished, once or until it is finished, as Retry-After says."""
-        state = self.comparison.model.state
-        ended = [
-            one
-            for kind in WORK
-            for one in state.things[kind]
-            if one not in state.unfinished
-        ]
-        work_ids = list(state.unfinished) if chance.randrange(4) else ended
+        """Poll work, mostly unfinished: once, or as Retry-After says until it ends."""
+        state = self._state
+        work_ids = self._ended_work()
+        if chance.randrange(4):
+            work_ids = list(state.unfinished)
         if not work_ids:
             return
         work_id = chance.choice(work_ids)
+        kind = "operation" if work_id in state.resources["operation"] else "generation"
         observer = OBSERVERS[state.owner[work_id] or ""]
-        kind = "operation" if work_id in state.things["operation"] else "generation"
+        ask = Ask(observer, "GET", f"/{COLLECTIONS[kind]}/{work_id}")
         for _ in range(chance.choice((1, 1, 8))):
-            answer = self.comparison.ask(
-                Ask(observer, "GET", f"/{COLLECTIONS[kind]}/{work_id}")
-            )
+            answer = self._ask(ask)
             if answer.status != 200 or answer.retry_after is None:
                 return
             if answer.retry_after:
                 self.comparison.advance({"seconds": answer.retry_after})
 
+    def _ended_work(self) -> list[str]:
+        state = self._state
+        work_ids = [*state.resources["operation"], *state.resources["generation"]]
+        return [work_id for work_id in work_ids if work_id not in state.unfinished]
+
     def _page_through(self, chance: Random, kind: str) -> None:
-        key, filters = self._key(chance), self._filters(chance, kind)
-        ask = Ask(
-            key,
-            "GET",
-            f"/{COLLECTIONS[kind]}",
-            query={**filters, "limit": chance.choice(("1", "2", "100"))},
-        )
-        wrong = (
-            {"limit": "101"},
-            {"limit": "0"},
-            {"colour": "red"},
-            {"after": "made-up"},
-            {"after": ""},
-        )
+        key = self._key(chance)
+        query = dict(self._filters(chance, kind))
+        query["limit"] = chance.choice(("1", "2", "100"))
+        ask = Ask(key, "GET", f"/{COLLECTIONS[kind]}", query=query)
         if not chance.randrange(6):
-            ask.query |= chance.choice(wrong)
-            ask.flaw = "invalid_cursor" if "after" in ask.query else "invalid_request"
+            ask.flaw, wrong = chance.choice(WRONG_QUERIES)
+            ask.query |= wrong
         ask.fault = self._fault(chance, ask.method, ask.path)
         for _ in range(3):
-            answer = self.comparison.ask(ask)
+            answer = self._ask(ask)
             if answer.status != 200 or not answer.json["page"]["has_more"]:
                 return
-            last = answer.json["data"][-1]
-            query = {**ask.query, "after": answer.json["page"]["next_cursor"]}
-            ask = Ask(
-                key,
-                "GET",
-                ask.path,
-                query=query,
-                after=(last["created_at"], last["id"]),
-            )
+            ask = next_page(ask, answer)
             self._cursors.append(ask)
             self._use_an_old_cursor(chance)
 
@@ -394,92 +339,72 @@ class ClientSteps:
             return chance.choice(
                 ({}, {"scope": "team"}, {"scope": "global"}, {"scope": "all"})
             )
-        words = ("queued", "processing", "completed", "failed")
-        statuses: list[dict[str, str]] = [{"status": word} for word in words]
         target = self._bodies(chance, "ash_full").reference("pose")
-        filters: dict[str, list[dict[str, str]]] = {
-            "asset": [{}, {"source": "upload"}, {"source": "generation"}],
-            "product": [{}],
-            "operation": [
-                {},
-                *statuses,
-                {"type": "pose.create"},
-                {"target_id": target},
-            ],
-            "generation": [
-                {},
-                *statuses,
-                {"workflow": "upscale", "status": "completed"},
-                {"workflow": "edit_images"},
-            ],
-        }
-        return chance.choice(filters[kind])
+        return chance.choice(filters_of(kind, target))
 
     def _use_an_old_cursor(self, chance: Random) -> None:
         old = chance.choice(self._cursors[-5:])
+        wrong = replace(old, after=None, flaw="invalid_cursor")
         match chance.randrange(4):
             case 0 if old.kind != "product":
-                self.comparison.ask(
-                    replace(
-                        old, query=other_filters(old), after=None, flaw="invalid_cursor"
-                    )
-                )
+                self._ask(replace(wrong, query=other_filters(old)))
             case 1:
                 other = "birch_full" if old.key.startswith("ash") else "ash_full"
-                self.comparison.ask(
-                    replace(old, key=other, after=None, flaw="invalid_cursor")
-                )
+                self._ask(replace(wrong, key=other))
             case 2:
-                path, query = (
-                    "/products" if old.kind != "product" else "/assets",
-                    {"after": old.query["after"]},
-                )
-                self.comparison.ask(
-                    Ask(old.key, "GET", path, query=query, flaw="invalid_cursor")
-                )
+                path = "/products" if old.kind != "product" else "/assets"
+                query = {"after": old.query["after"]}
+                ask = Ask(old.key, "GET", path, query=query, flaw="invalid_cursor")
+                self._ask(ask)
             case _:
-                self.comparison.ask(replace(old, query={**old.query, "limit": "100"}))
+                self._ask(replace(old, query={**old.query, "limit": "100"}))
 
-    # From outside -----------------------------------------------------------------------------------------------------
+    # From outside ---------------------------------------------------------------------
 
     def let_time_pass(self, chance: Random) -> None:
-        span = {"seconds": chance.choice(SPANS if chance.randrange(10) else LONG_SPANS)}
-        self.comparison.advance(chance.choice((span, span, {"next_event": True})))
+        spans = SPANS if chance.randrange(10) else LONG_SPANS
+        move = {"seconds": chance.choice(spans)}
+        self.comparison.advance(chance.choice((move, move, {"next_event": True})))
 
     def change_clock(self, chance: Random) -> None:
         self.comparison.set_clock(chance.choice(("auto", "auto", "manual")))
 
     def change_team(self, chance: Random) -> None:
-        choose = chance.choice
+        plenty = {"credits": 20, "concurrency_limit": 6, "subscription": "active"}
         changes: list[Json] = [
-            {"credits": choose((0, 1, 2, 12, 20))},
-            {"concurrency_limit": choose((0, 1, 3, 6))},
-            {"subscription": choose(("active", "inactive"))},
-            *[{"credits": 20, "concurrency_limit": 6, "subscription": "active"}] * 2,
+            {"credits": chance.choice((0, 1, 2, 12, 20))},
+            {"concurrency_limit": chance.choice((0, 1, 3, 6))},
+            {"subscription": chance.choice(("active", "inactive"))},
+            plenty,
+            plenty,
         ]
-        self.comparison.change_team(choose(("Ash", "Ash", "Birch")), choose(changes))
+        name = chance.choice(("Ash", "Ash", "Birch"))
+        self.comparison.change_team(name, chance.choice(changes))
 
     def change_scenario(self, chance: Random) -> None:
-        """Begin or end scenarios of everyone, of one Team, or of both; then a client of each Team meets them."""
+        """Begin or end scenarios of everyone, of one Team, or of both.
+
+        If one runs then, a client of each Team meets it.
+        """
         kind = chance.choice(("rules", "rules", "timeline"))
         scenario = chance.choice([one for one in SCENARIOS if kind in one])
-        for whose in chance.choice(
-            ((None,), (None,), ("Ash",), ("Birch",), (None, "Ash"), ("Birch", None))
-        ):
+        for whose in chance.choice(TARGETS):
             if chance.randrange(4):
                 self.comparison.run_scenario(scenario, whose)
             else:
                 self.comparison.end_scenario(whose)
-        for key in ("ash_full", "birch_full") if self.comparison.scenarios else ():
-            self._write(chance, "POST", chance.choice(SUBMITTED), key)
+        if self.comparison.scenarios:
+            for key in ("ash_full", "birch_full"):
+                self._write(chance, "POST", chance.choice(SUBMITTED), key)
 
     def save_and_load(self, chance: Random) -> None:
         self.comparison.save_and_load()
 
     def reset(self, chance: Random) -> None:
-        """Reset the emulator: it starts again byte by byte, and its scenarios with it."""
-        for whose in [*self.comparison.scenarios] if chance.randrange(2) else []:
-            self.comparison.end_scenario(whose)
+        """Reset the emulator: it starts again byte by byte, with its scenarios."""
+        if chance.randrange(2):
+            for whose in [*self.comparison.scenarios]:
+                self.comparison.end_scenario(whose)
         self.comparison.reset()
         self._forget()
         if not self.comparison.scenarios:
@@ -506,14 +431,82 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
 """Weight of each step."""
 
 
+def first_bodies(photos: list[str]) -> list[tuple[str, Json]]:
+    """Return what a Team makes at the beginning, with the path of each.
+
+    Photos belong to several Products, so that one deletion changes each differently.
+    """
+    shoe = {"name": "Shoe", "asset_ids": photos[:2], "primary_asset_id": photos[0]}
+    sock = {"name": "Sock", "asset_ids": photos[3:], "primary_asset_id": photos[3]}
+    outfit = {
+        "name": "Outfit",
+        "asset_ids": [photos[3], photos[0]],
+        "primary_asset_id": photos[3],
+    }
+    style = {"name": "Bright", "asset_ids": photos[:3]}
+    background = {"name": "Wall", "kind": "backdrop", "asset_id": photos[0]}
+    pose = {
+        "name": "Sitting",
+        "asset_id": photos[0],
+        "supported_camera_distances": ["far"],
+    }
+    model = {
+        "name": "Eve",
+        "age_range": "25-35",
+        "gender": "female",
+        "asset_ids": photos[:1],
+    }
+    return [
+        ("/products", shoe),
+        ("/products", sock),
+        ("/products", outfit),
+        ("/photography-styles", style),
+        ("/backgrounds", background),
+        ("/poses", pose),
+        ("/fashion-models", model),
+    ]
+
+
+def next_page(ask: Ask, answer: Answer) -> Ask:
+    """Return the request for the page after an answer."""
+    last = answer.json["data"][-1]
+    cursor = answer.json["page"]["next_cursor"]
+    return replace(
+        ask,
+        query={**ask.query, "after": cursor},
+        after=(last["created_at"], last["id"]),
+        fault=None,
+    )
+
+
+def filters_of(kind: str, target: str) -> list[dict[str, str]]:
+    """Return filters that a list of a kind takes; `target` is the id of a pose."""
+    statuses = [
+        {"status": status} for status in ("queued", "processing", "completed", "failed")
+    ]
+    match kind:
+        case "asset":
+            return [{}, {"source": "upload"}, {"source": "generation"}]
+        case "operation":
+            return [{}, *statuses, {"type": "pose.create"}, {"target_id": target}]
+        case "generation":
+            upscaled = {"workflow": "upscale", "status": "completed"}
+            return [{}, *statuses, upscaled, {"workflow": "edit_images"}]
+    return [{}]
+
+
 def other_filters(ask: Ask) -> dict[str, str]:
-    statuses = ("status", ("queued", "failed"))
-    filters = {
-        "asset": ("source", ("upload", "generation")),
-        "operation": statuses,
-        "generation": statuses,
-    }
-    name, words = filters.get(ask.kind, ("scope", ("team", "global")))
-    return ask.query | {
-        name: next(word for word in words if word != ask.query.get(name))
-    }
+    """Return the query of a list with a filter of another value."""
+    match ask.kind:
+        case "asset":
+            return with_other(ask.query, "source", ("upload", "generation"))
+        case "operation" | "generation":
+            return with_other(ask.query, "status", ("queued", "failed"))
+    return with_other(ask.query, "scope", ("team", "global"))
+
+
+def with_other(
+    query: dict[str, str], name: str, values: tuple[str, str]
+) -> dict[str, str]:
+    first, second = values
+    return {**query, name: second if query.get(name) == first else first}

@@ -1,8 +1,9 @@
-"""An emulator and the model side by side: each request goes to both, and so does each change from outside.
+"""An emulator and the model side by side.
 
-After it the two must agree: on the answer (status, code, resource, the headers that promise something) at once, and
-on all that a Team can see when `look` is called. Owns what is remembered for that; knows nothing of what will be
-asked.
+Each request goes to both, and so does each change from outside. After it the two must
+agree: at once on the answer (status, code, resource, the headers that promise
+something), and on all that a Team can see when `look` is called. Owns what is
+remembered for that; knows nothing of what will be asked.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,10 @@ teams:
       - {key: ash_full, name: Full, profile: full}
       - {key: ash_second, name: Second, profile: full}
       - {key: ash_read, name: Reader, profile: read_only}
-      - {key: ash_expiring, name: Expiring, profile: full, expires_at: 2026-01-01T00:10:00.000Z}
+      - key: ash_expiring
+        name: Expiring
+        profile: full
+        expires_at: 2026-01-01T00:10:00.000Z
       - {key: ash_revoked, name: Revoked, profile: full, state: revoked}
       - {key: ash_observer, name: Observer, profile: read_only}
   Birch:
@@ -37,14 +41,14 @@ teams:
 OBSERVERS: Final = {"Ash": "ash_observer", "Birch": "birch_observer"}
 """A key of each Team that only reads."""
 LOOK_AT_ALL: Final = 5
-"""Every so many looks, both Teams are looked at, whatever happened."""
+"""Every how many looks both Teams are looked at, whatever happened."""
 
 
 class Comparison:
     def __init__(self, client: EmulatorUnderTest, say: Callable[[str], None]) -> None:
         self.say = say
         self.client = client
-        self._at_start = self._saved()
+        self._state_at_start = self._saved()
         self._begin()
 
     def _begin(self) -> None:
@@ -71,22 +75,21 @@ class Comparison:
 
     def _premade(self) -> dict[str, list[Json]]:
         key = OBSERVERS["Ash"]
-        lists = {
-            kind: self.client.items(f"/{COLLECTIONS[kind]}?scope=global", key)
-            for kind in INGREDIENTS
-        }
-        assert all(len(premade) >= 4 for premade in lists.values())
-        assert {item["scope"] for premade in lists.values() for item in premade} == {
-            "global"
-        }
-        return {
-            kind: [shown(item) for item in premade] for kind, premade in lists.items()
-        }
+        premade: dict[str, list[Json]] = {}
+        for kind in INGREDIENTS:
+            items = self.client.items(f"/{COLLECTIONS[kind]}?scope=global", key)
+            assert len(items) >= 4
+            assert {item["scope"] for item in items} == {"global"}
+            premade[kind] = [shown(item) for item in items]
+        return premade
 
-    # Requests ---------------------------------------------------------------------------------------------------------
+    # Requests -------------------------------------------------------------------------
 
     def ask(self, ask: Ask, **options: Any) -> Answer:
-        """Send a request to both, and hold the answers against each other. `options` are those of `Call`."""
+        """Send a request to both, and compare their answers.
+
+        `options` are those of `Call`.
+        """
         answer = self.client.send(_call(ask, **options))
         self._compare(ask, answer)
         return answer
@@ -102,13 +105,11 @@ class Comparison:
         )
         if self.model.state.now > asked_at:
             self._touched.update(OBSERVERS)
-        if expected.told is not None:
-            told: Answer = expected.told
-            assert (told.status, told.raw_headers, told.body) == (
-                answer.status,
-                answer.raw_headers,
-                answer.body,
-            )
+        if expected.first_answer is not None:
+            first: Answer = expected.first_answer
+            assert answer.status == first.status
+            assert answer.raw_headers == first.raw_headers
+            assert answer.body == first.body
             return
         request_id = answer.headers["request-id"]
         assert expected.is_repeat == (request_id in self._request_ids)
@@ -118,39 +119,37 @@ class Comparison:
             self.sessions[answer.id] = answer.json
 
     def _new_id(self, ask: Ask, answer: Answer, kind: str) -> str:
+        """Return the id of what a request has made: if its answer was lost, by a list."""
         if answer.status < 300:
             return answer.id
-        observer = OBSERVERS[self.team_of(ask.key)]
-        found = (
-            self.client.items(f"/{COLLECTIONS[kind]}", observer)
-            if kind != "upload"
-            else []
+        ids: list[str] = []
+        if kind != "upload":
+            observer = OBSERVERS[self.team_of(ask.key)]
+            items = self.client.items(f"/{COLLECTIONS[kind]}", observer)
+            ids = [item["id"] for item in items]
+        new_ids = [
+            identifier for identifier in ids if identifier not in self.model.state.owner
+        ]
+        assert len(new_ids) == 1, (
+            f"should have been admitted, but got {answer.status} {answer.body!r}"
         )
-        new = [item["id"] for item in found if item["id"] not in self.model.state.owner]
-        assert len(new) == 1, (
-            f"should have been admitted, and was answered {answer.status} {answer.body!r}"
-        )
-        return str(new[0])
+        return new_ids[0]
 
     def send_bytes(self, session_id: str, file: SampleFile) -> str | None:
         answer = self.client.send_bytes(self.sessions[session_id], file.data)
         self.say(f"bytes of {file.name} to {session_id} -> {answer.status}")
         self._touched.update(OBSERVERS)
         expected = self.model.send_bytes(session_id, file)
-        assert (expected.status, expected.code) == (
-            answer.status,
-            answer.code if answer.status >= 400 else None,
-        )
+        assert answer.status == expected.status
+        assert code_of(answer) == expected.code
         if answer.status != 200:
             return None
-        session, token = (
-            self.model.state.things["upload"][session_id],
-            str(answer.json["upload_token"]),
-        )
+        session = self.model.state.resources["upload"][session_id]
+        token = str(answer.json["upload_token"])
         assert token == session.setdefault("token", token)
         return token
 
-    # Changes from outside ---------------------------------------------------------------------------------------------
+    # Changes from outside -------------------------------------------------------------
 
     def advance(self, move: Json) -> None:
         self.say(f"time passes: {move}")
@@ -167,36 +166,40 @@ class Comparison:
         self.model.state.skips_waits = mode == "auto"
 
     def _result_of(self, kind: str, work_id: str, slot: int) -> str:
-        """Find out what work has made, in the list: reading that is no poll, for which an auto clock would move."""
+        """Return the id of what work has made, by the list.
+
+        A poll of the work itself would move an auto clock.
+        """
         team = self.model.state.owner[work_id]
         assert team is not None
-        listed = {
-            one["id"]: one for one in self.client.items(f"/{kind}s", OBSERVERS[team])
-        }
-        assert work_id in listed
-        work = listed[work_id]
-        made = work["result"] if kind == "operation" else work["outputs"][slot]["asset"]
-        assert made is not None, f"{work_id} should have made something: {work}"
-        return str(made["id"])
+        items = self.client.items(f"/{kind}s", OBSERVERS[team])
+        (work,) = [item for item in items if item["id"] == work_id]
+        if kind == "operation":
+            result = work["result"]
+        else:
+            result = work["outputs"][slot]["asset"]
+        assert result is not None, f"{work_id} should have made something: {work}"
+        return str(result["id"])
 
     def change_team(self, name: str, change: Json) -> None:
         self.say(f"{name} gets {change}")
         self._touched.add(name)
-        self.client.told(
-            "PATCH", f"/teams/{self.model.state.teams[name]['id']}", change
-        )
+        team_id = self.model.state.teams[name]["id"]
+        self.client.told("PATCH", f"/teams/{team_id}", change)
         self.model.change_team(name, change)
 
     def run_scenario(self, scenario: Json, whose: str | None) -> None:
-        """Let a scenario begin, for a Team or for everyone; one for a Team that names another must be refused."""
+        """Begin a scenario, for a Team or for everyone.
+
+        One for a Team that names another must be refused.
+        """
         self.say(f"scenario of {whose or 'everyone'}: {scenario}")
-        path, sent = (
-            f"/scenario{f'?team={whose}' if whose else ''}",
-            {"scenario": "random clients", **scenario},
-        )
+        path = scenario_path(whose)
+        sent = {"scenario": "random clients", **scenario}
         if whose and self._named_teams(scenario) - {whose}:
             status, code, _ = self.client.refusal("PUT", path, sent)
-            assert (422, "invalid_scenario") == (status, code)
+            assert status == 422
+            assert code == "invalid_scenario"
             return
         self.scenarios[whose] = scenario
         self.client.told("PUT", path, sent)
@@ -204,17 +207,16 @@ class Comparison:
         self._time_has_passed(self.client.now())
 
     def _named_teams(self, scenario: Json) -> set[str]:
-        named = [rule["match"] for rule in scenario.get("rules", ())]
-        named += [timed["set"] for timed in scenario.get("timeline", ())]
-        by_key = {
-            self.team_of(part["credential"]) for part in named if "credential" in part
-        }
-        return by_key | {part["team"] for part in named if "team" in part}
+        parts = [rule["match"] for rule in scenario.get("rules", ())]
+        parts += [timed["set"] for timed in scenario.get("timeline", ())]
+        keys = [part["credential"] for part in parts if "credential" in part]
+        teams = {part["team"] for part in parts if "team" in part}
+        return teams | {self.team_of(key) for key in keys}
 
     def end_scenario(self, whose: str | None) -> None:
         self.say(f"no scenario of {whose or 'everyone'}")
         self.scenarios.pop(whose, None)
-        self.client.told("DELETE", f"/scenario{f'?team={whose}' if whose else ''}")
+        self.client.told("DELETE", scenario_path(whose))
         self.model.run_scenario({}, whose)
 
     def save_and_load(self) -> None:
@@ -227,27 +229,24 @@ class Comparison:
         self.say("reset")
         self.client.told("POST", "/reset")
         scenarios = self.scenarios
-        assert scenarios or self._saved() == self._at_start, (
-            "it began otherwise than before"
-        )
+        if not scenarios:
+            assert self._saved() == self._state_at_start
         self._begin()
-        for whose, scenario in sorted(
-            scenarios.items(), key=lambda row: row[0] is not None
-        ):
-            self.scenarios[whose] = scenario
-            self.model.run_scenario(scenario, whose)
+        everyones_first = sorted(scenarios, key=lambda whose: whose is not None)
+        for whose in everyones_first:
+            self.scenarios[whose] = scenarios[whose]
+            self.model.run_scenario(scenarios[whose], whose)
         self.model.advance(self.client.now())
 
-    # What can be seen -------------------------------------------------------------------------------------------------
+    # What can be seen -----------------------------------------------------------------
 
     def look(self) -> None:
-        """Hold what can be seen against the model: of whom it may have changed, and now and then of all.
+        """Compare what can be seen with the model: where it may have changed.
 
-        What must always be true, whatever the model says, is asserted of the same.
+        Now and then all is compared. Invariants are asserted of the same, whatever the
+        model says.
         """
-        assert self.model.state.now == self.client.now(), (
-            "the clock moved otherwise than it should"
-        )
+        assert self.client.now() == self.model.state.now
         self._looks += 1
         accounts = {
             team["name"]: team for team in self.client.told("GET", "/teams")["data"]
@@ -256,65 +255,73 @@ class Comparison:
             self._compare_account(name, account)
         for whose in (None, *OBSERVERS):
             self._compare_scenario(whose)
-        looked_at = (
-            list(OBSERVERS) if self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
-        )
+        teams = sorted(self._touched)
+        if self._looks_at_all:
+            teams = list(OBSERVERS)
         self._touched.clear()
-        if not looked_at:
-            return
-        observed = observation.observe(
-            self.client, [OBSERVERS[name] for name in looked_at]
-        )
-        for name, seen in zip(looked_at, observed, strict=True):
+        if teams:
+            self._compare_teams(teams, accounts)
+            self._check_memory()
+
+    @property
+    def _looks_at_all(self) -> bool:
+        return self._looks % LOOK_AT_ALL == 0
+
+    def _compare_teams(self, names: list[str], accounts: dict[str, Json]) -> None:
+        observers = [OBSERVERS[name] for name in names]
+        observed = observation.observe(self.client, observers)
+        for name, seen in zip(names, observed, strict=True):
             self._compare_team(name, seen)
-            observation.check_invariants(
-                seen,
-                self.model.state.teams[name]["granted"],
-                accounts[name]["reserved"],
-            )
-        alive = {
-            identifier
-            for kind in ("asset", *INGREDIENTS)
-            for identifier in self.model.state.things[kind]
-        }
-        observation.check_memory(self.client.sandbox, alive)
+            granted = self.model.state.teams[name]["granted"]
+            reserved = accounts[name]["reserved"]
+            observation.check_invariants(seen, granted, reserved)
+
+    def _check_memory(self) -> None:
+        resources = self.model.state.resources
+        alive: set[str] = set()
+        for kind in ("asset", *INGREDIENTS):
+            alive |= resources[kind].keys()
+        observation.check_memory(self.client.sandbox, alive, {*resources["upload"]})
 
     def _compare_account(self, name: str, account: Json) -> None:
-        team, work = self.model.state.teams[name], self.model.state.work_of(name)
-        subscription = "active" if team["subscription"] else "inactive"
-        shown = (
-            account["credits"],
-            account["subscription"],
-            account["concurrency_limit"],
-        )
-        assert (team["credits"], subscription, team["limit"]) == shown
-        assert sum(one["price"] for one in work.values()) == account["reserved"]
+        team = self.model.state.teams[name]
+        assert account["credits"] == team["credits"]
+        assert (account["subscription"] == "active") == team["subscription"]
+        assert account["concurrency_limit"] == team["limit"]
+        work = self.model.state.work_of(name).values()
+        assert account["reserved"] == sum(one["price"] for one in work)
 
     def _compare_scenario(self, whose: str | None) -> None:
-        if whose in self.scenarios or self._looks % LOOK_AT_ALL == 0:
-            found = self.client.told(
-                "GET", f"/scenario{f'?team={whose}' if whose else ''}"
-            )
-            assert (found["scenario"] is not None) == (whose in self.scenarios)
-            matched = [rule["matched"] for rule in found["rules"]]
-            assert matched == [
-                rule["matched"] for rule in self.model.state.rules.get(whose, [])
-            ]
+        if whose not in self.scenarios and not self._looks_at_all:
+            return
+        answer = self.client.told("GET", scenario_path(whose))
+        assert (answer["scenario"] is not None) == (whose in self.scenarios)
+        rules = self.model.state.rules.get(whose, [])
+        matched = [rule["matched"] for rule in answer["rules"]]
+        assert matched == [rule["matched"] for rule in rules]
 
     def _compare_team(self, name: str, seen: dict[str, list[Json]]) -> None:
-        assert [self.model.team(OBSERVERS[name])] == [
-            shown(team) for team in seen["team"]
-        ]
+        (team,) = seen["team"]
+        assert shown(team) == self.model.team(OBSERVERS[name])
         for kind in observation.LISTED:
             filters = {"scope": "team"} if kind in INGREDIENTS else {}
-            assert self.model.listed(kind, name, filters) == [
-                shown(item) for item in seen[kind]
-            ]
+            listed = [shown(item) for item in seen[kind]]
+            assert listed == self.model.listed(kind, name, filters)
             for item in seen[kind]:
-                version = self.model.state.versions.get(item["id"], 0)
-                assert opaque(item) == self.opaque.setdefault(
-                    (item["id"], version), opaque(item)
-                )
+                self._compare_opaque(item)
+
+    def _compare_opaque(self, item: Json) -> None:
+        """Fields that only the service knows stay as they were first seen."""
+        version = self.model.state.versions.get(item["id"], 0)
+        fields = opaque(item)
+        assert fields == self.opaque.setdefault((item["id"], version), fields)
+
+
+def scenario_path(whose: str | None) -> str:
+    """Return the path of a Team's scenario, or of everyone's."""
+    if whose is None:
+        return "/scenario"
+    return f"/scenario?team={whose}"
 
 
 def _call(ask: Ask, **options: Any) -> Call:
@@ -333,25 +340,36 @@ def _call(ask: Ask, **options: Any) -> Call:
     return call
 
 
+def code_of(answer: Answer) -> str | None:
+    """Return the code of a problem; None for any other answer."""
+    if answer.status < 400:
+        return None
+    return answer.code
+
+
 def check_answer(answer: Answer, expected: Expected) -> None:
-    code = answer.code if answer.status >= 400 else None
-    assert (expected.status, expected.code) == (answer.status, code), answer.body
-    location = answer.headers.get("location")
-    assert (
-        None if expected.location is None else f"http://{HOST}/v1{expected.location}"
-    ) == location
-    assert expected.retry_after == answer.retry_after
+    assert answer.status == expected.status, answer.body
+    assert code_of(answer) == expected.code, answer.body
+    location = None
+    if expected.location is not None:
+        location = f"http://{HOST}/v1{expected.location}"
+    assert answer.headers.get("location") == location
+    assert answer.retry_after == expected.retry_after
     if expected.active:
         assert answer.json["active_operation_id"] in expected.active
-    if answer.status >= 400 or expected.body is None:
+    if answer.status < 400:
+        _check_body(answer, expected)
+
+
+def _check_body(answer: Answer, expected: Expected) -> None:
+    if expected.body is None:
+        assert answer.body == b""
         return
-    found = answer.json
-    if "data" in found:
-        page = {
-            "data": [shown(item) for item in found["data"]],
-            "has_more": found["page"]["has_more"],
-        }
-        assert expected.body == page
-        assert bool(found["page"]["next_cursor"]) == expected.body["has_more"]
-    else:
-        assert expected.body == shown(found)
+    body = answer.json
+    if "data" not in body:
+        assert shown(body) == expected.body
+        return
+    page = body["page"]
+    assert [shown(item) for item in body["data"]] == expected.body["data"]
+    assert page["has_more"] == expected.body["has_more"]
+    assert bool(page["next_cursor"]) == expected.body["has_more"]

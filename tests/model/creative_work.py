@@ -1,9 +1,10 @@
-"""The model's rules of creative work: what is admitted, what it costs, what becomes of it, and when.
+"""The model's rules of creative work: what is admitted, what it costs, when it ends.
 
 All is decided at admission. `settle` then lets time pass, event by event.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from tests.model.arithmetic import (
     AUTHORING_PRICE,
@@ -21,7 +22,10 @@ from tests.model.arithmetic import (
 from tests.model.model_state import Identify, Refusal, State
 
 ResultOf = Callable[[str, str, int], str]
-"""Tells the id of what unfinished work has made: kind (Operation or Generation), id, slot."""
+"""Returns the id of what unfinished work has made.
+
+Its arguments are the kind of work (`operation` or `generation`), its id, and the slot.
+"""
 
 STALLED_POLL = 5 * SECOND  # D47
 RETRYABLE = {
@@ -29,16 +33,20 @@ RETRYABLE = {
     "timed_out": True,
     "content_rejected": False,
 }  # D31
+TERMINAL = {"completed", "failed"}
 
 
-# Admission -----------------------------------------------------------------------------------------------------------
+# Admission ----------------------------------------------------------------------------
 
 
 def check_places(state: State, team: str) -> None:
-    """Let in no more unfinished work than the budget has places (section 8, D40). Raises Refusal."""
-    if len(state.work_of(team)) < state.teams[team]["limit"]:
-        return
-    raise Refusal("concurrency_limit_reached", wait=state.time_to_next_place(team))
+    """Refuse more unfinished work than the budget has places (section 8, D40).
+
+    Raises Refusal.
+    """
+    if len(state.work_of(team)) >= state.teams[team]["limit"]:
+        wait = state.time_to_next_place(team)
+        raise Refusal("concurrency_limit_reached", wait=wait)
 
 
 def reserve(state: State, team: str, price: int) -> None:
@@ -56,48 +64,66 @@ def author(
     meaning: Json,
     identify: Identify,
 ) -> Json:
-    sources = meaning["asset_ids"] if "asset_ids" in meaning else [meaning["asset_id"]]
+    """Admit the making of an ingredient, or the replacement of the target's sources."""
+    sources = sources_of(meaning)
     state.refer("asset", sources, team)
     check_places(state, team)
     price = AUTHORING_PRICE[kind]
     reserve(state, team, price)
 
-    work_type = f"{kind}.{'create' if target is None else 'update'}"
+    work_type = f"{kind}.create"
+    shown_target = None
+    if target is not None:
+        work_type = f"{kind}.update"
+        shown_target = {"object": kind, "id": target}  # D27
     fate = state.count_match("work", work_type, team)
     charge = price
     if kind == "background":
-        charge = (
-            price if fate.get("scene", state.scenes[sources[0]]) == "foreground" else 0
-        )  # D30
-    ends_at = (
-        state.now
-        + QUEUE
-        + (fate["duration"] * SECOND if "duration" in fate else AUTHORING_TIME[kind])
-    )
+        scene = fate.get("scene", state.scenes[sources[0]])
+        charge = price if scene == "foreground" else 0  # D30
+    if fate.get("fail"):
+        charge = 0
     operation_id = identify("operation")
     state.unfinished[operation_id] = {
         "kind": "operation",
         "order": state.next_order(),
         "starts_at": state.now + QUEUE,
-        "ends": [None if fate.get("stall") else ends_at],
+        "ends": [_end_of_authoring(state, kind, fate)],
         "failures": [fate.get("fail")],
         "price": price,
-        "charge": 0 if fate.get("fail") else charge,
+        "charge": charge,
         "makes": kind,
         "target": target,
         "sources": sources,
     }
     fields = {
         "type": work_type,
-        "target": None if target is None else {"object": kind, "id": target},  # D27
+        "target": shown_target,
         "result": None,
         "error": None,
-        **_new_work(state, meaning, price),
+        **_queued(state, meaning, price),
     }
     return state.add("operation", operation_id, team, fields)
 
 
-def _new_work(state: State, meaning: Json, price: int) -> Json:
+def sources_of(meaning: Json) -> list[str]:
+    """Return the Assets that an ingredient is made from."""
+    if "asset_ids" in meaning:
+        return list(meaning["asset_ids"])
+    return [meaning["asset_id"]]
+
+
+def _end_of_authoring(state: State, kind: str, fate: Json) -> int | None:
+    if fate.get("stall"):
+        return None
+    duration = AUTHORING_TIME[kind]
+    if "duration" in fate:
+        duration = fate["duration"] * SECOND
+    return state.now + QUEUE + duration
+
+
+def _queued(state: State, meaning: Json, price: int) -> Json:
+    """Return what all new work has in common."""
     return {
         "status": "queued",
         "request": meaning,
@@ -112,46 +138,35 @@ def _new_work(state: State, meaning: Json, price: int) -> Json:
 def generate(
     state: State, credential: Json, workflow: str, meaning: Json, identify: Identify
 ) -> Json:
+    """Admit a Generation."""
     team = credential["team"]
-    resolved, (width, height) = _PLANS[workflow](state, team, meaning)
+    plan = _PLANS[workflow](state, team, meaning)
     check_places(state, team)
     price = generation_price(workflow, meaning)
     reserve(state, team, price)
 
     fate = state.count_match("work", workflow, team)
-    slots = meaning.get("image_count", 1)
-    slower = (
-        2
-        if "4k" in (meaning.get("resolution"), meaning.get("target_resolution"))
-        else 1
-    )
-    starts_at = state.now + QUEUE
-    ends = [
-        starts_at + (FIRST_OUTPUT + slot * NEXT_OUTPUT) * slower
-        for slot in range(slots)
-    ]
-    if "duration" in fate:
-        assert slots == 1, "how the slots of slow work are spread is nobody's business"
-        ends = [starts_at + fate["duration"] * SECOND]
-    failures = [
-        fate.get("fail") or fate.get("outputs", {}).get(str(slot + 1))
-        for slot in range(slots)
-    ]
+    slots = int(meaning.get("image_count", 1))
+    failures = [_failure_of_slot(fate, slot) for slot in range(slots)]
+    charge = generation_charge(workflow, meaning, completed=failures.count(None))
     generation_id = identify("generation")
     state.unfinished[generation_id] = {
         "kind": "generation",
         "order": state.next_order(),
-        "starts_at": starts_at,
-        "ends": [None] * slots if fate.get("stall") else ends,
+        "starts_at": state.now + QUEUE,
+        "ends": _ends_of_slots(state, fate, meaning, slots),
         "failures": failures,
         "price": price,
-        "charge": generation_charge(workflow, meaning, failures.count(None)),
+        "charge": charge,
         "picture": {
             "format": meaning["output_format"],
-            "width": width,
-            "height": height,
+            "width": plan.width,
+            "height": plan.height,
         },
     }
+    outputs = [
+        {"status": "pending", "asset": None, "error": None} for _slot in range(slots)
+    ]
     fields = {
         "workflow": workflow,
         "initiated_by": {
@@ -159,61 +174,87 @@ def generate(
             "id": credential["id"],
             "name": credential["name"],
         },  # D36
-        "resolved_asset_ids": resolved,
-        "output_summary": {
-            "total": slots,
-            "pending": slots,
-            "processing": 0,
-            "completed": 0,
-            "failed": 0,
-        },
-        "outputs": [
-            {"status": "pending", "asset": None, "error": None} for _ in range(slots)
-        ],
-        **_new_work(state, meaning, price),
+        "resolved_asset_ids": plan.asset_ids,
+        "output_summary": _summary_of(outputs),
+        "outputs": outputs,
+        **_queued(state, meaning, price),
     }
     return state.add("generation", generation_id, team, fields)
 
 
-def _plan_photography(
-    state: State, team: str, meaning: Json
-) -> tuple[list[str], tuple[int, int]]:
+def _failure_of_slot(fate: Json, slot: int) -> str | None:
+    code: str | None = fate.get("fail")
+    if code is None:
+        code = fate.get("outputs", {}).get(str(slot + 1))
+    return code
+
+
+def _ends_of_slots(
+    state: State, fate: Json, meaning: Json, slots: int
+) -> list[int | None]:
+    """Return when each slot ends; None for one that never does."""
+    if fate.get("stall"):
+        return [None] * slots
+    starts_at: int = state.now + QUEUE
+    if "duration" in fate:
+        assert slots == 1, "how the slots of slow work are spread is nobody's business"
+        return [starts_at + fate["duration"] * SECOND]
+    factor = 1
+    if "4k" in (meaning.get("resolution"), meaning.get("target_resolution")):
+        factor = 2
+    return [
+        starts_at + (FIRST_OUTPUT + slot * NEXT_OUTPUT) * factor
+        for slot in range(slots)
+    ]
+
+
+# Plans of Generations -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a Generation works from, and the pixels of its outputs."""
+
+    asset_ids: list[str]
+    width: int
+    height: int
+
+
+def _plan_photography(state: State, team: str, meaning: Json) -> Plan:
     products = state.refer("product", meaning["product_ids"], team)
     state.refer("asset", meaning["asset_ids"], team)
-    background, model = meaning["background"], meaning["fashion_model"]
-    state.refer("photography_style", _named(meaning, "photography_style_id"), team)
-    state.refer("background", _named(background, "background_id"), team)
-    state.refer(
-        "fashion_model",
-        _named(model, "fashion_model_id") or model.get("fashion_model_ids", []),
-        team,
-    )
-    for pose in state.refer("pose", _named(meaning, "pose_id"), team):
+    style_ids = _ids_under(meaning, "photography_style_id")
+    state.refer("photography_style", style_ids, team)
+    background_ids = _ids_under(meaning["background"], "background_id")
+    state.refer("background", background_ids, team)
+    model = meaning["fashion_model"]
+    model_ids = _ids_under(model, "fashion_model_id")
+    state.refer("fashion_model", model_ids or model.get("fashion_model_ids", []), team)
+    for pose in state.refer("pose", _ids_under(meaning, "pose_id"), team):
         distances = pose["supported_camera_distances"]
         if meaning.get("camera_distance", distances[0]) not in distances:
             raise Refusal("invalid_input")  # D34
-    return subjects(products, meaning["asset_ids"]), _output_size(meaning)
+    asset_ids = subjects(products, meaning["asset_ids"])
+    return Plan(asset_ids, *_output_size(meaning))
 
 
-def _named(where: Json, name: str) -> list[str]:
-    return [where[name]] if name in where else []
+def _ids_under(fields: Json, name: str) -> list[str]:
+    if name in fields:
+        return [fields[name]]
+    return []
 
 
-def _plan_edit(
-    state: State, team: str, meaning: Json
-) -> tuple[list[str], tuple[int, int]]:
+def _plan_edit(state: State, team: str, meaning: Json) -> Plan:
     state.refer("asset", meaning["asset_ids"], team)
-    return meaning["asset_ids"], _output_size(meaning)
+    return Plan(meaning["asset_ids"], *_output_size(meaning))
 
 
-def _plan_upscale(
-    state: State, team: str, meaning: Json
-) -> tuple[list[str], tuple[int, int]]:
+def _plan_upscale(state: State, team: str, meaning: Json) -> Plan:
     (asset,) = state.refer("asset", [meaning["asset_id"]], team)
     pixels = size_of(asset["width"], asset["height"], meaning["target_resolution"])
     if max(asset["width"], asset["height"]) >= max(pixels):
         raise Refusal("already_at_target_resolution")
-    return [meaning["asset_id"]], pixels
+    return Plan([meaning["asset_id"]], *pixels)
 
 
 def _output_size(meaning: Json) -> tuple[int, int]:
@@ -221,74 +262,116 @@ def _output_size(meaning: Json) -> tuple[int, int]:
     return size_of(int(width), int(height), meaning["resolution"])
 
 
-_PLANS = {
+_PLANS: dict[str, Callable[[State, str, Json], Plan]] = {
     "product_photography": _plan_photography,
     "edit_images": _plan_edit,
     "upscale": _plan_upscale,
 }
 
 
-# Time ----------------------------------------------------------------------------------------------------------------
+# Time ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that falls due. At one instant, events happen by their `order`."""
+
+    instant: int
+    order: int
+    happen: Callable[[], None]
 
 
 def settle(state: State, until: int, result_of: ResultOf) -> None:
-    """Let time pass up to an instant: what falls due happens, each at its own instant, in the order it was planned."""
+    """Let time pass up to an instant, in milliseconds.
+
+    What falls due happens, each at its own instant, in the order it was planned.
+    """
     while True:
-        events: list[tuple[int, int, Json | str, int]] = [
-            (timed["at"], timed["order"], timed, 0) for timed in state.timeline
-        ]
-        events += [
-            (instant, work["order"], work_id, slot)
-            for work_id, work in state.unfinished.items()
-            for slot, instant in _next_events(state, work_id, work)
-        ]
-        instant, _, what, slot = min(
-            events, key=lambda event: event[:2], default=(until + 1, 0, "", 0)
-        )
-        if instant > until:
+        events = [*_changes_to_come(state), *_work_to_come(state, result_of)]
+        due = [event for event in events if event.instant <= until]
+        if not due:
             break
-        state.now = instant
-        if not isinstance(what, str):
-            state.timeline.remove(what)
-            _change(state, what["whose"], what["set"])
-        elif slot < 0:
-            _start(state, what)
-        elif state.unfinished[what]["kind"] == "operation":
-            _finish_operation(state, what, result_of)
-        else:
-            _finish_slot(state, what, slot, result_of)
+        event = min(due, key=lambda event: (event.instant, event.order))
+        state.now = event.instant
+        event.happen()
     state.now = until
 
 
-def _next_events(state: State, work_id: str, work: Json) -> list[tuple[int, int]]:
-    thing = state.things[work["kind"]][work_id]
-    if thing["status"] == "queued":
-        return [(-1, work["starts_at"])]
-    outputs = thing.get("outputs", [thing])
+def _changes_to_come(state: State) -> Iterator[Event]:
+    for timed in state.timeline:
+
+        def change(timed: Json = timed) -> None:
+            state.timeline.remove(timed)
+            _change(state, timed["whose"], timed["set"])
+
+        yield Event(timed["at"], timed["order"], change)
+
+
+def _work_to_come(state: State, result_of: ResultOf) -> Iterator[Event]:
+    for work_id, work in state.unfinished.items():
+        order = work["order"]
+        if _is_queued(state, work_id):
+
+            def start(work_id: str = work_id) -> None:
+                _start(state, work_id)
+
+            yield Event(work["starts_at"], order, start)
+        for slot in _open_slots(state, work_id):
+
+            def finish(work_id: str = work_id, slot: int = slot) -> None:
+                _finish_slot(state, work_id, slot, result_of)
+
+            yield Event(work["ends"][slot], order, finish)
+
+
+def _is_queued(state: State, work_id: str) -> bool:
+    return bool(_resource_of(state, work_id)["status"] == "queued")
+
+
+def _open_slots(state: State, work_id: str) -> list[int]:
+    """Return the slots that are being processed, and end at some time.
+
+    An Operation is its own only slot.
+    """
+    ends = state.unfinished[work_id]["ends"]
+    resource = _resource_of(state, work_id)
+    outputs = resource.get("outputs", [resource])
     return [
-        (slot, instant)
-        for slot, (instant, output) in enumerate(
-            zip(work["ends"], outputs, strict=True)
-        )
-        if instant is not None and output["status"] == "processing"
+        slot
+        for slot, output in enumerate(outputs)
+        if output["status"] == "processing" and ends[slot] is not None
     ]
 
 
+def _resource_of(state: State, work_id: str) -> Json:
+    """Return the Operation or Generation that is unfinished work."""
+    return state.resources[state.unfinished[work_id]["kind"]][work_id]
+
+
 def time_to_change(state: State, work_id: str) -> int | None:
-    """Return what a poll of work is asked to wait: the time to its next change (D42, D47); None once it is terminal."""
+    """Return the time to the next change of work, which a poll is asked to wait.
+
+    None once the work is terminal (D42, D47).
+    """
     work = state.unfinished.get(work_id)
     if work is None:
         return None
-    instants = [instant for _, instant in _next_events(state, work_id, work)]
-    return min(instants) - state.now if instants else STALLED_POLL
+    if _is_queued(state, work_id):
+        return int(work["starts_at"] - state.now)
+    ends = [work["ends"][slot] for slot in _open_slots(state, work_id)]
+    if not ends:
+        return STALLED_POLL
+    return int(min(ends) - state.now)
+
+
+# Changes from outside -----------------------------------------------------------------
 
 
 def _change(state: State, whose: str | None, change: Json) -> None:
-    """Make a change of a scenario's timeline; what one that is limited to a Team names is that Team's."""
+    """Make a change of a scenario's timeline, everyone's or a Team's."""
     if "admission" in change:
-        is_paused = change["admission"] == "paused"
         state.pauses[whose] = {
-            "is_paused": is_paused,
+            "is_paused": change["admission"] == "paused",
             "retry_after": change.get("retry_after", 5),
         }
     elif "credential" in change:
@@ -306,97 +389,119 @@ def change_team(team: Json, change: Json) -> None:
         team["subscription"] = change["subscription"] == "active"
 
 
+# The course of work -------------------------------------------------------------------
+
+
 def _start(state: State, work_id: str) -> None:
-    thing = state.things[state.unfinished[work_id]["kind"]][work_id]
-    thing.update(status="processing", started_at=state.time(), updated_at=state.time())
-    for output in thing.get("outputs", []):
+    resource = _resource_of(state, work_id)
+    resource["status"] = "processing"
+    resource["started_at"] = state.time()
+    resource["updated_at"] = state.time()
+    for output in resource.get("outputs", []):
         output["status"] = "processing"
-    _summarize(thing)
+    if "outputs" in resource:
+        resource["output_summary"] = _summary_of(resource["outputs"])
 
 
-def _summarize(thing: Json) -> None:
-    if "outputs" in thing:
-        statuses = [output["status"] for output in thing["outputs"]]
-        counts = {
-            status: statuses.count(status)
-            for status in ("pending", "processing", "completed", "failed")
-        }
-        thing["output_summary"] = {"total": len(statuses), **counts}
+def _summary_of(outputs: list[Json]) -> Json:
+    statuses = [output["status"] for output in outputs]
+    return {
+        "total": len(statuses),
+        "pending": statuses.count("pending"),
+        "processing": statuses.count("processing"),
+        "completed": statuses.count("completed"),
+        "failed": statuses.count("failed"),
+    }
+
+
+def _finish_slot(state: State, work_id: str, slot: int, result_of: ResultOf) -> None:
+    if state.unfinished[work_id]["kind"] == "operation":
+        _finish_operation(state, work_id, result_of)
+    else:
+        _finish_output(state, work_id, slot, result_of)
+
+
+def _finish_operation(state: State, work_id: str, result_of: ResultOf) -> None:
+    work = state.unfinished[work_id]
+    operation = state.resources["operation"][work_id]
+    (failure,) = work["failures"]
+    if failure:  # section 3, rule 3: everything else stays as it was
+        operation["error"] = _error(failure)
+        _finish(state, work_id, "failed")
+        return
+    ingredient_id = _commit(state, work_id, result_of)
+    operation["result"] = {"object": work["makes"], "id": ingredient_id}
+    _finish(state, work_id, "completed")
+
+
+def _commit(state: State, work_id: str, result_of: ResultOf) -> str:
+    """Make the ingredient of an Operation, or change its target; return its id."""
+    work = state.unfinished[work_id]
+    metadata = dict(state.resources["operation"][work_id]["request"])
+    metadata.pop("asset_id", None)
+    metadata.pop("asset_ids", None)
+    fields = {
+        "source_asset_ids": work["sources"],
+        "updated_at": state.time(),
+        **metadata,
+    }
+    target: str | None = work["target"]
+    if target is not None:
+        state.resources[work["makes"]][target].update(fields)
+        state.versions[target] += 1
+        return target
+    ingredient_id = result_of("operation", work_id, 0)
+    fields["scope"] = "team"
+    fields["created_at"] = state.time()
+    state.add(work["makes"], ingredient_id, _team_of(state, work_id), fields)
+    state.versions[ingredient_id] = 0
+    return ingredient_id
+
+
+def _finish_output(state: State, work_id: str, slot: int, result_of: ResultOf) -> None:
+    work = state.unfinished[work_id]
+    generation = state.resources["generation"][work_id]
+    output = generation["outputs"][slot]
+    failure = work["failures"][slot]
+    if failure:
+        output["status"] = "failed"
+        output["error"] = _error(failure)
+    else:
+        asset_id = result_of("generation", work_id, slot)
+        output["status"] = "completed"
+        output["asset"] = {"id": asset_id}
+        team = _team_of(state, work_id)
+        add_asset(state, team, asset_id, work_id, "clean", work["picture"])
+    generation["output_summary"] = _summary_of(generation["outputs"])
+    generation["updated_at"] = state.time()
+    statuses = {output["status"] for output in generation["outputs"]}
+    if not statuses <= TERMINAL:
+        return
+    if "completed" in statuses:  # section 3, rule 1
+        _finish(state, work_id, "completed")
+    else:
+        _finish(state, work_id, "failed")
 
 
 def _finish(state: State, work_id: str, status: str) -> None:
+    resource = _resource_of(state, work_id)
     work = state.unfinished.pop(work_id)
-    thing = state.things[work["kind"]][work_id]
-    thing.update(status=status, finished_at=state.time(), updated_at=state.time())
-    thing["credits"] = {"reserved": work["price"], "charged": work["charge"]}
+    resource["status"] = status
+    resource["finished_at"] = state.time()
+    resource["updated_at"] = state.time()
+    resource["credits"] = {"reserved": work["price"], "charged": work["charge"]}
+    team = state.teams[_team_of(state, work_id)]
+    team["credits"] += work["price"] - work["charge"]
+
+
+def _team_of(state: State, work_id: str) -> str:
     team = state.owner[work_id]
     assert team is not None
-    state.teams[team]["credits"] += work["price"] - work["charge"]
+    return team
 
 
 def _error(code: str) -> Json:
     return {"code": code, "retryable": RETRYABLE[code]}
-
-
-def _finish_operation(state: State, work_id: str, result_of: ResultOf) -> None:
-    work, operation = state.unfinished[work_id], state.things["operation"][work_id]
-    (failure,) = work["failures"]
-    if failure:
-        operation["error"] = _error(
-            failure
-        )  # section 3, rule 3: everything else stays as it was
-    else:
-        operation["result"] = {
-            "object": work["makes"],
-            "id": _commit(state, work_id, result_of),
-        }
-    _finish(state, work_id, "failed" if failure else "completed")
-
-
-def _commit(state: State, work_id: str, result_of: ResultOf) -> str:
-    work, team = state.unfinished[work_id], state.owner[work_id]
-    assert team is not None
-    metadata = {
-        name: value
-        for name, value in state.things["operation"][work_id]["request"].items()
-        if name not in ("asset_id", "asset_ids")
-    }
-    if work["target"] is not None:
-        ingredient = state.things[work["makes"]][work["target"]]
-        ingredient.update(
-            metadata, source_asset_ids=work["sources"], updated_at=state.time()
-        )
-        state.versions[work["target"]] += 1
-        return str(work["target"])
-    identifier = result_of("operation", work_id, 0)
-    times = {"created_at": state.time(), "updated_at": state.time()}
-    fields = {"scope": "team", "source_asset_ids": work["sources"], **times, **metadata}
-    state.add(work["makes"], identifier, team, fields)
-    state.versions[identifier] = 0
-    return identifier
-
-
-def _finish_slot(state: State, work_id: str, slot: int, result_of: ResultOf) -> None:
-    work, generation = state.unfinished[work_id], state.things["generation"][work_id]
-    failure, output = work["failures"][slot], generation["outputs"][slot]
-    if failure:
-        output.update(status="failed", error=_error(failure))
-    else:
-        asset_id = result_of("generation", work_id, slot)
-        output.update(status="completed", asset={"id": asset_id})
-        add_asset(
-            state,
-            state.owner[work_id] or "",
-            asset_id,
-            work_id,
-            "clean",
-            **work["picture"],
-        )
-    _summarize(generation)
-    generation["updated_at"] = state.time()
-    statuses = {output["status"] for output in generation["outputs"]}
-    if statuses <= {"completed", "failed"}:  # section 3, rule 1
-        _finish(state, work_id, "completed" if "completed" in statuses else "failed")
 
 
 def add_asset(
@@ -405,8 +510,12 @@ def add_asset(
     asset_id: str,
     generation_id: str | None,
     scene: str,
-    **picture: int | str,
+    picture: Json,
 ) -> Json:
+    """Add an Asset: of a Generation, or uploaded where there is none.
+
+    `picture` has its format, width and height.
+    """
     state.scenes[asset_id] = scene
     fields = {
         "media_type": "image",
@@ -419,14 +528,15 @@ def add_asset(
 
 
 def check_idle(state: State, identifier: str) -> None:
-    """Let nothing change an ingredient whose sources are being replaced (section 3), and nobody delete an Asset that an
-    unfinished Operation works from (D23). Raises Refusal.
+    """Refuse a change of what unfinished Operations use.
+
+    Nothing changes an ingredient whose sources are being replaced (section 3), and
+    nobody deletes an Asset that an Operation works from (D23). Raises Refusal.
     """
-    works = state.unfinished.items()
     active = [
-        name
-        for name, work in works
-        if identifier in (work.get("target"), *work.get("sources", ()))
+        work_id
+        for work_id, work in state.unfinished.items()
+        if identifier == work.get("target") or identifier in work.get("sources", ())
     ]
     if active:
         raise Refusal("resource_operation_in_progress", active=active)

@@ -1,9 +1,11 @@
-"""The model's rules of uploads, and of what is made, changed and deleted at once (sections 2 to 4, D15 to D24, D45).
+"""The model's rules of what happens at once: uploads, Assets, Products (sections 2 to
+4, D15 to D24, D45).
 
-What a request with an id in its path asks for is `identifier`; `meaning` is its body.
+`identifier` is the id in the path of a request, and `meaning` its body.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tests.model import creative_work
 from tests.model.arithmetic import UPLOAD_WINDOW, Json, timestamp
@@ -11,7 +13,14 @@ from tests.model.materials import SampleFile
 from tests.model.model_state import Identify, Refusal, State
 
 Rule = Callable[[State, str, str, Json, Identify], Json | None]
-"""What an operation does: to the state, for a Team, at an id, with a body. Returns the resource. Raises Refusal."""
+"""Does what an operation asks for, and returns the resource.
+
+Its arguments are the state, the Team, the id in the path, the body, and what tells ids.
+Raises Refusal.
+"""
+
+
+# Uploads ------------------------------------------------------------------------------
 
 
 def open_session(
@@ -21,25 +30,34 @@ def open_session(
     session_id = identify("upload")
     expires_at = state.now + UPLOAD_WINDOW
     state.owner[session_id] = team
-    state.things["upload"][session_id] = {
+    state.resources["upload"][session_id] = {
         "type": meaning["content_type"],
         "size": meaning["size_bytes"],
         "file": None,
         "expires_at": expires_at,
         "is_open": True,
     }
-    status = {"object": "upload", "id": session_id, "status": "awaiting_upload"}
-    return {**status, "method": "POST", "expires_at": timestamp(expires_at)}
+    return {
+        "object": "upload",
+        "id": session_id,
+        "status": "awaiting_upload",
+        "method": "POST",
+        "expires_at": timestamp(expires_at),
+    }
 
 
 def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
-    """Take the bytes for a session, sent with all of its headers (section 4, D16, D45). Raises Refusal."""
-    session = state.things["upload"][session_id]
+    """Take the bytes of a session, sent with all of its headers (section 4, D16, D45).
+
+    Raises Refusal.
+    """
+    session = state.resources["upload"][session_id]
     if state.now >= session["expires_at"]:
         _check_open(state, session)
-    if session["file"] is None and len(file.data) != session["size"]:
+    taken = session["file"]
+    if taken is None and len(file.data) != session["size"]:
         raise Refusal("invalid_request")
-    if session["file"] is not None and session["file"].data != file.data:
+    if taken is not None and taken.data != file.data:
         raise Refusal("upload_bytes_conflict")
     _check_open(state, session)
     session["file"] = file
@@ -66,9 +84,11 @@ def complete(
         raise Refusal("invalid_input")
     width, height = file.size
     picture = {"format": file.format, "width": width, "height": height}
-    return creative_work.add_asset(
-        state, team, identify("asset"), None, file.scene, **picture
-    )
+    asset_id = identify("asset")
+    return creative_work.add_asset(state, team, asset_id, None, file.scene, picture)
+
+
+# The Library --------------------------------------------------------------------------
 
 
 def delete_asset(
@@ -82,27 +102,25 @@ def delete_asset(
         for product in state.of_team("product", team)
         if identifier in product["asset_ids"]
     ]
-    reassigned, deleted = [], []
+    reassigned = []
+    deleted = []
     for product in products:
         product["asset_ids"].remove(identifier)
         product["updated_at"] = state.time()
         if not product["asset_ids"]:
-            del state.things["product"][product["id"]]
+            del state.resources["product"][product["id"]]
             deleted.append(product["id"])
         elif product["primary_asset_id"] == identifier:
             product["primary_asset_id"] = product["asset_ids"][0]  # D22
             reassigned.append(product["id"])
-    del state.things["asset"][identifier]
-    effects = {
-        "reassigned_primary_product_ids": sorted(reassigned),
-        "deleted_product_ids": sorted(deleted),
-    }
-    counted = {
+    del state.resources["asset"][identifier]
+    return {
         "object": "asset_deletion",
         "id": identifier,
         "removed_product_memberships": len(products),
+        "reassigned_primary_product_ids": sorted(reassigned),
+        "deleted_product_ids": sorted(deleted),
     }
-    return {**counted, **effects}
 
 
 def create_product(
@@ -110,13 +128,13 @@ def create_product(
 ) -> Json:
     state.refer("asset", meaning["asset_ids"], team)
     state.check_before_commit(team)
-    fields = {**meaning, "asset_ids": list(meaning["asset_ids"])}
-    return state.add(
-        "product",
-        identify("product"),
-        team,
-        {**fields, "created_at": state.time(), "updated_at": state.time()},
-    )
+    fields = {
+        **meaning,
+        "asset_ids": list(meaning["asset_ids"]),
+        "created_at": state.time(),
+        "updated_at": state.time(),
+    }
+    return state.add("product", identify("product"), team, fields)
 
 
 def change_product(
@@ -124,18 +142,17 @@ def change_product(
 ) -> Json:
     product = state.get("product", identifier, team)
     state.refer("asset", meaning.get("asset_ids", []), team)
-    photos: list[str] = list(
-        meaning["asset_ids"] if "asset_ids" in meaning else product["asset_ids"]
-    )
+    photos = list(meaning.get("asset_ids", product["asset_ids"]))
     primary = meaning.get("primary_asset_id", product["primary_asset_id"])
     if primary not in photos:
         if "primary_asset_id" in meaning:
             raise Refusal("invalid_input")  # D22
         primary = photos[0]
     state.check_before_commit(team)
-    product.update(
-        meaning, asset_ids=photos, primary_asset_id=primary, updated_at=state.time()
-    )
+    product.update(meaning)
+    product["asset_ids"] = photos
+    product["primary_asset_id"] = primary
+    product["updated_at"] = state.time()
     return product
 
 
@@ -144,17 +161,25 @@ def delete_product(
 ) -> None:
     state.get("product", identifier, team)
     state.check_before_commit(team)
-    del state.things["product"][identifier]
+    del state.resources["product"][identifier]
 
 
-RULES: dict[str, tuple[int, Rule]] = {
-    "createUpload": (201, open_session),
-    "completeUpload": (201, complete),
-    "deleteAsset": (200, delete_asset),
-    "createProduct": (201, create_product),
-    "updateProduct": (200, change_product),
-    "deleteProduct": (204, delete_product),
+@dataclass(frozen=True, slots=True)
+class LibraryOperation:
+    """An operation that is done at once."""
+
+    status: int
+    """That of success."""
+    rule: Rule
+    located_in: str | None = None
+    """Collection in the Location of the answer (D38)."""
+
+
+OPERATIONS: dict[str, LibraryOperation] = {
+    "createUpload": LibraryOperation(201, open_session),
+    "completeUpload": LibraryOperation(201, complete, located_in="assets"),
+    "deleteAsset": LibraryOperation(200, delete_asset),
+    "createProduct": LibraryOperation(201, create_product, located_in="products"),
+    "updateProduct": LibraryOperation(200, change_product),
+    "deleteProduct": LibraryOperation(204, delete_product),
 }
-"""Status of success and rule of each operation."""
-WITH_LOCATION = {"completeUpload": "assets", "createProduct": "products"}
-"""Collection in the Location of an operation's answer (D38)."""

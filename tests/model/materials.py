@@ -23,7 +23,10 @@ class SampleFile:
     size: tuple[int, int]
     scene: str = "clean"
     holds: str = ""
-    """The type that its bytes are, if they are a picture: only under this type they become an Asset (D17)."""
+    """The type of the picture in its bytes, if there is one.
+
+    Only where that is the declared type they become an Asset (D17).
+    """
 
     @property
     def announced(self) -> dict[str, Any]:
@@ -33,51 +36,40 @@ class SampleFile:
 @cache
 def sample_files() -> tuple[SampleFile, ...]:
     small = (24, 16)
-    files = [
-        SampleFile("plain.png", picture(), "image/png", "png", small, holds="image/png")
-    ]
-    files.append(
-        SampleFile(
-            "subject.png",
-            photo(size=(96, 96)),
-            "image/png",
-            "png",
-            (96, 96),
-            "foreground",
-            "image/png",
-        )
-    )
-    files.append(
-        SampleFile(
-            "wide.png",
-            picture(size=(2100, 6)),
-            "image/png",
-            "png",
-            (2100, 6),
-            holds="image/png",
-        )
-    )
-    for word, becomes in (
-        ("jpeg", "jpeg"),
-        ("webp", "webp"),
-        ("gif", "png"),
-        ("avif", "jpeg"),
-    ):
-        mode = "L" if word == "gif" else "RGB"
-        colour = "#808080" if word == "gif" else "#20a060"
-        content_type = f"image/{word}"
-        data = picture(content_type, small, colour, mode)
-        files.append(
-            SampleFile(
-                f"plain.{word}", data, content_type, becomes, small, holds=content_type
-            )
-        )
-    files.append(SampleFile("cut.png", picture()[:-30], "image/png", "png", small))
     jpeg = picture("image/jpeg", small, "#20a060")
-    files.append(
-        SampleFile("jpeg.png", jpeg, "image/png", "jpeg", small, holds="image/jpeg")
+    cut = picture()[:-30]
+    return (
+        _png("plain.png", picture(), small),
+        _png("subject.png", photo(size=(96, 96)), (96, 96), scene="foreground"),
+        _png("wide.png", picture(size=(2100, 6)), (2100, 6)),
+        _plain("jpeg", "jpeg"),
+        _plain("webp", "webp"),
+        _plain("gif", "png", "#808080", "L"),
+        _plain("avif", "jpeg"),
+        SampleFile("cut.png", cut, "image/png", "png", small),
+        SampleFile("jpeg.png", jpeg, "image/png", "jpeg", small, holds="image/jpeg"),
     )
-    return tuple(files)
+
+
+def _png(
+    name: str, data: bytes, size: tuple[int, int], scene: str = "clean"
+) -> SampleFile:
+    return SampleFile(name, data, "image/png", "png", size, scene, holds="image/png")
+
+
+def _plain(
+    word: str, becomes: str, colour: str = "#20a060", mode: str = "RGB"
+) -> SampleFile:
+    """Return a small picture of one colour; its Asset has the format `becomes`."""
+    size = (24, 16)
+    media_type = f"image/{word}"
+    data = picture(media_type, size, colour, mode)
+    return SampleFile(
+        f"plain.{word}", data, media_type, becomes, size, holds=media_type
+    )
+
+
+# Scenarios ----------------------------------------------------------------------------
 
 
 def rules(*rules: Json) -> Json:
@@ -88,25 +80,48 @@ def timeline(*changes: Json) -> Json:
     return {"timeline": list(changes)}
 
 
+def fate_of(work: str, then: Json, nth: str | None = None) -> Json:
+    """Return a rule for work of a type; for one piece of it where `nth` says which."""
+    rule: Json = {"match": {"work": work}, "then": then}
+    if nth is not None:
+        rule["when"] = {"nth": nth}
+    return rule
+
+
+def first_call(operation: str, problem: str, at: str | None = None) -> Json:
+    """Return a scenario that answers the first call of an operation with a problem."""
+    then = {"problem": problem}
+    if at is not None:
+        then["at"] = at
+    rule = {"match": {"operation": operation}, "when": {"nth": "1"}, "then": then}
+    return rules(rule)
+
+
+FOR_BIRCH: Final = {
+    "match": {"work": "*", "team": "Birch"},
+    "then": {"fail": "content_rejected"},
+}
+FOR_ASH: Final = {
+    "match": {"operation": "createProduct", "team": "Ash"},
+    "then": {"problem": "rate_limited"},
+}
 SCENARIOS: Final[tuple[Json, ...]] = (
     rules(
-        {
-            "match": {"work": "product_photography"},
-            "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}},
-        }
+        fate_of(
+            "product_photography",
+            {"outputs": {"1": "content_rejected", "3": "timed_out"}},
+        )
     ),
-    rules({"match": {"work": "*"}, "then": {"fail": "processing_failed"}}),
+    rules(fate_of("*", {"fail": "processing_failed"})),
+    rules(fate_of("*", {"fail": "timed_out"}, nth="2")),
     rules(
-        {"match": {"work": "*"}, "when": {"nth": "2"}, "then": {"fail": "timed_out"}}
-    ),
-    rules(
-        {"match": {"work": "upscale"}, "when": {"nth": "1"}, "then": {"stall": True}},
-        {"match": {"work": "pose.create"}, "then": {"duration": 30}},
-        {"match": {"work": "edit_images"}, "then": {"duration": 1}},
+        fate_of("upscale", {"stall": True}, nth="1"),
+        fate_of("pose.create", {"duration": 30}),
+        fate_of("edit_images", {"duration": 1}),
     ),
     rules(
-        {"match": {"work": "background.create"}, "then": {"scene": "foreground"}},
-        {"match": {"work": "background.update"}, "then": {"scene": "clean"}},
+        fate_of("background.create", {"scene": "foreground"}),
+        fate_of("background.update", {"scene": "clean"}),
     ),
     timeline(
         {"at": 0, "set": {"admission": "paused", "retry_after": 7}},
@@ -128,37 +143,25 @@ SCENARIOS: Final[tuple[Json, ...]] = (
         {"at": 2, "set": {"team": "Birch", "credits": 9}},
         {"at": 8, "set": {"team": "Ash", "credits": 12, "concurrency_limit": 6}},
     ),
-    rules(
-        {"match": {"work": "*", "team": "Birch"}, "then": {"fail": "content_rejected"}},
-        {"match": {"work": "*"}, "when": {"nth": "1"}, "then": {"stall": True}},
+    rules(FOR_BIRCH, fate_of("*", {"stall": True}, nth="1")),
+    rules(FOR_ASH),
+    first_call("createUpscaleGeneration", "internal_error", "after_commit"),
+    first_call(
+        "createProductPhotographyGeneration", "service_unavailable", "after_commit"
     ),
-    rules(
-        {
-            "match": {"operation": "createProduct", "team": "Ash"},
-            "then": {"problem": "rate_limited"},
-        }
-    ),
-    *(
-        rules({"match": {"operation": operation}, "when": {"nth": "1"}, "then": then})
-        for operation, then in (
-            (
-                "createUpscaleGeneration",
-                {"problem": "internal_error", "at": "after_commit"},
-            ),
-            (
-                "createProductPhotographyGeneration",
-                {"problem": "service_unavailable", "at": "after_commit"},
-            ),
-            ("createPose", {"problem": "internal_error", "at": "after_commit"}),
-            ("createProduct", {"problem": "internal_error"}),
-            ("createEditImagesGeneration", {"problem": "insufficient_credits"}),
-            ("updateProduct", {"problem": "service_unavailable"}),
-            ("deleteAsset", {"problem": "resource_operation_in_progress"}),
-        )
-    ),
+    first_call("createPose", "internal_error", "after_commit"),
+    first_call("createProduct", "internal_error"),
+    first_call("createEditImagesGeneration", "insufficient_credits"),
+    first_call("updateProduct", "service_unavailable"),
+    first_call("deleteAsset", "resource_operation_in_progress"),
 )
-"""Each is everyone's or one Team's. None matches GET /team or a list, by which the comparison looks."""
+"""Each is everyone's or one Team's.
 
+None matches GET /team or a list, by which the comparison looks.
+"""
+
+
+# Bodies -------------------------------------------------------------------------------
 
 TEXTS: Final = ("Linen shirt", "Ärmel", "x")
 COLORS: Final = ("#CC0011", "cc0011")
@@ -177,19 +180,24 @@ class RandomBodies:
         self._team = team
 
     def body(self, operation: str) -> Json:
-        """Return a right body: what the contract requires, and some of the rest, in agreement with each other."""
+        """Return a right body: what the contract requires, and some of the rest."""
         body = self._object(shipped_checker().body_schema(operation))
         if "primary_asset_id" in body and "asset_ids" in body:
             body["primary_asset_id"] = self._chance.choice(body["asset_ids"])
         if "output_mode" in body:
-            if not body.get("product_ids") and not body.get("asset_ids"):
-                body["asset_ids"] = self.references("asset", 1, MAX_REFERENCES)
-            if "image_count" in body:
-                is_photoshoot = body["output_mode"] == "photoshoot"
-                body["image_count"] = self._chance.choice(
-                    (4, 4.0) if is_photoshoot else (1, 2, 3.0, 6)
-                )
+            self._complete_photography(body)
         return body or {"name": self._chance.choice(TEXTS)}
+
+    def _complete_photography(self, body: Json) -> None:
+        """Give a body subjects, and a number of images that its mode takes."""
+        if not body.get("product_ids") and not body.get("asset_ids"):
+            body["asset_ids"] = self.references("asset", 1, MAX_REFERENCES)
+        if "image_count" not in body:
+            return
+        counts: tuple[float, ...] = (1, 2, 3.0, 6)
+        if body["output_mode"] == "photoshoot":
+            counts = (4, 4.0)
+        body["image_count"] = self._chance.choice(counts)
 
     def _object(self, schema: Any) -> Json:
         required = schema.get("required", ())
@@ -200,18 +208,19 @@ class RandomBodies:
         }
 
     def _value(self, name: str, schema: Any) -> Any:
-        choose = self._chance.choice
         if name.endswith("_ids"):
+            least = schema.get("minItems", 0)
             most = min(schema.get("maxItems", MAX_REFERENCES), MAX_REFERENCES)
-            return self.references(
-                name.removesuffix("_ids"), schema.get("minItems", 0), most
-            )
+            return self.references(name.removesuffix("_ids"), least, most)
         if name.endswith("_id"):
             return self.reference(name.removesuffix("_id").removeprefix("primary_"))
         if "oneOf" in schema:
-            return self._object(shipped_checker().resolve(choose(schema["oneOf"])))
+            branch = self._chance.choice(schema["oneOf"])
+            return self._object(shipped_checker().resolve(branch))
         if "enum" in schema:
-            return choose(schema["enum"])
+            return self._chance.choice(schema["enum"])
+        if "const" in schema:
+            return schema["const"]
         match schema["type"]:
             case "object":
                 return self._object(schema)
@@ -220,9 +229,9 @@ class RandomBodies:
                 return self._chance.sample(words, self._chance.randint(1, len(words)))
             case "integer":
                 return schema["minimum"]
-        return schema.get("const") or choose(
-            COLORS if name in ("color", "hex") else TEXTS
-        )
+        if name in ("color", "hex"):
+            return self._chance.choice(COLORS)
+        return self._chance.choice(TEXTS)
 
     def spoiled(self, operation: str, body: Json) -> Any:
         ways: list[Callable[[Json], Any]] = [
@@ -231,10 +240,8 @@ class RandomBodies:
             lambda body: {**body, self._chance.choice(sorted(body)): {"no": 1}},
             lambda body: [body],
         ]
-        ways += [
-            without(name)
-            for name in shipped_checker().body_schema(operation).get("required", ())
-        ]
+        required = shipped_checker().body_schema(operation).get("required", ())
+        ways += [without(name) for name in required]
         if operation.startswith("update"):
             ways.append(lambda _: {})
         return self._chance.choice(ways)(body)
@@ -247,14 +254,13 @@ class RandomBodies:
         return self._chance.choice([*self._state.owner, "made-up"])
 
     def references(self, kind: str, least: int, most: int) -> list[str]:
+        """Return different ids of a kind: of usable ones, as far as there are enough."""
         count = self._chance.randint(least, most)
-        found = dict.fromkeys(self.reference(kind) for _ in range(count))
-        usable = [
-            identifier
-            for identifier in self._state.ids(kind, self._team)
-            if identifier not in found
-        ]
+        drawn = dict.fromkeys(self.reference(kind) for _ in range(count))
+        usable = self._state.ids(kind, self._team)
         missing = [f"missing-{number}" for number in range(least)]
-        return [*found, *usable[: max(0, least - len(found))], *missing][
-            : max(least, len(found))
-        ]
+        for identifier in (*usable, *missing):
+            if len(drawn) >= least:
+                break
+            drawn[identifier] = None
+        return list(drawn)

@@ -1,6 +1,7 @@
-"""Operation of a request with the codes of its problems, and meaning of its body (D14), with defaults filled in.
+"""The operation of a request with the codes of its problems, and the meaning of its body.
 
-Two bodies with the same meaning are the same request to an Idempotency-Key, and the meaning is what work echoes (D28).
+The meaning is the body with defaults filled in (D14). Two bodies with the same meaning
+are the same request to an Idempotency-Key, and the meaning is what work echoes (D28).
 """
 
 from functools import cache
@@ -39,16 +40,13 @@ def operation_id(method: str, path: str) -> str:
 
 @cache
 def codes_of(method: str, path: str) -> frozenset[str]:
-    declared = [
-        answer
-        for status, answer in _described(method, path)["responses"].items()
-        if status != "default"
-    ]
-    codes = [
-        shipped_checker().resolve(answer).get("x-problem-codes", ())
-        for answer in declared
-    ]
-    return frozenset({"internal_error"}.union(*codes))
+    """Return the codes that an operation declares, and the one that it always may have."""
+    codes = {"internal_error"}
+    for status, reference in _described(method, path)["responses"].items():
+        if status != "default":
+            response = shipped_checker().resolve(reference)
+            codes.update(response.get("x-problem-codes", ()))
+    return frozenset(codes)
 
 
 def _described(method: str, path: str) -> Any:
@@ -87,11 +85,10 @@ def _photography(body: Json) -> Json:
     if background["type"] == "transparent" and meaning["output_format"] == "jpeg":
         meaning["output_format"] = "png"
     meaning["background"] = background
-    if "hex" in meaning.get("colorway", {}):
-        meaning["colorway"] = {
-            **meaning["colorway"],
-            "hex": _colour(meaning["colorway"]["hex"]),
-        }
+    colorway = dict(meaning.get("colorway", {}))
+    if "hex" in colorway:
+        colorway["hex"] = _colour(colorway["hex"])
+        meaning["colorway"] = colorway
     return meaning
 
 

@@ -1,11 +1,12 @@
-"""The state of the service in the model: plain dicts, the questions that all of its rules ask, and what goes wrong on
-request, by a scenario's rule or by the header `Emulator-Fault`.
+"""The state of the service in the model, and what goes wrong in it on request.
 
-The check that the code of a fault belongs to decides, after all checks before it; what has no check of its own before
-the commit is raised right before that, where nothing else can refuse the request any more (D54).
+The state is plain dicts, with the questions that all rules ask. A request to go wrong
+is a scenario's rule, or the header `Emulator-Fault`. The check that decides a code
+raises it, after all checks before it. A code that no such check decides is raised right
+before the commit, where nothing else can refuse the request any more (D54).
 
-A resource is kept as it looks on the wire, without what only the service can make up (addresses, texts, sizes in
-bytes).
+A resource is kept as the API shows it, without what only the service can make up, such
+as addresses, texts, and sizes in bytes.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +20,7 @@ NOT_FOUND = {
     "product": "product_not_found",
     "upload": "upload_not_found",
 }
-"""D07; every other kind is `not_found`."""
+"""The code for an absent resource, by kind (D07); `not_found` for all other kinds."""
 
 NOTHING_DUE = 60 * SECOND  # D47
 
@@ -41,13 +42,20 @@ CHECKS = {
 RATE_WAIT = 5 * SECOND
 
 Identify = Callable[[str], str]
-"""Tells the id that the service has given to the resource that it has just made, by its kind."""
+"""Returns the id that the service has given to the resource that it has just made.
+
+Its argument is the kind of the resource.
+"""
 
 
 class Refusal(Exception):
-    """A request that must be refused; `active` are the Operations of which one must be named.
+    """A request that must be refused.
 
-    `wait` is what the client is asked to wait, in milliseconds; `retry_after` says it in seconds, if those are others.
+    Args:
+        code: the problem code.
+        wait: what the client is asked to wait, in milliseconds.
+        retry_after: the same in seconds, where it is not `wait` rounded up.
+        active: the Operations in the way; the answer must name one of them.
     """
 
     def __init__(
@@ -61,29 +69,41 @@ class Refusal(Exception):
         super().__init__(code)
         self.code = code
         self.wait = wait
-        self.retry_after = (
-            seconds_to_wait(wait)
-            if wait is not None and retry_after is None
-            else retry_after
-        )
+        self.retry_after = retry_after
+        if wait is not None and retry_after is None:
+            self.retry_after = seconds_to_wait(wait)
         self.active = set(active)
+
+
+def _no_resources() -> dict[str, dict[str, Json]]:
+    return {kind: {} for kind in COLLECTIONS}
 
 
 @dataclass(slots=True)
 class State:
     now: int
     teams: dict[str, Json]
-    """Teams by name: id, name, credits (free to spend), granted (all that were ever given), subscription, limit."""
+    """Teams by name.
+
+    Their `credits` are free to spend, `granted` are all that were ever given, and
+    `subscription` says whether there is one. `limit` is that of unfinished work.
+    """
     credentials: dict[str, Json]
     """Credentials by key: team, id, name, profile, state, expires_at (an instant)."""
     skips_waits: bool = False
-    """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (D42)."""
-    things: dict[str, dict[str, Json]] = field(
-        default_factory=lambda: {kind: {} for kind in COLLECTIONS}
-    )
-    """Resources by kind and id. An Upload Session has type, size, file (that it took, or None), expires_at, is_open."""
+    """Whether the clock is `auto`: it moves by each wait that a client is asked for
+    (D42).
+    """
+    resources: dict[str, dict[str, Json]] = field(default_factory=_no_resources)
+    """Resources by kind and id.
+
+    An Upload Session has type, size, expires_at, is_open, and the file that it took.
+    """
     owner: dict[str, str | None] = field(default_factory=dict)
-    """Name of the Team by id, deleted resources included; None for a premade ingredient."""
+    """Name of the Team by id of the resource, deleted ones included.
+
+    None for a premade ingredient.
+    """
     versions: dict[str, int] = field(default_factory=dict)
     """Number of replacements of each ingredient's sources."""
     scenes: dict[str, str] = field(default_factory=dict)
@@ -91,180 +111,216 @@ class State:
     unfinished: dict[str, Json] = field(default_factory=dict)
     """Outcome of each unfinished Operation or Generation, decided at admission."""
     records: dict[tuple[str, ...], Json] = field(default_factory=dict)
-    """Answers that Idempotency-Keys are bound to, by credential, method, path and key."""
+    """What Idempotency-Keys are bound to, by credential, method, path and key."""
     pauses: dict[str | None, Json] = field(default_factory=dict)
-    """Pauses by Team, and for everyone under None: whether new writes are refused, and the seconds to wait."""
+    """Pauses by Team, and for everyone under None.
+
+    They say whether new writes are refused, and how many seconds to wait.
+    """
     rules: dict[str | None, list[Json]] = field(default_factory=dict)
-    """Rules of the running scenario by Team, and for everyone under None, each with its matches so far."""
+    """Rules of the running scenarios, each with its matches so far.
+
+    By Team, and for everyone under None.
+    """
     timeline: list[Json] = field(default_factory=list)
-    """The changes that running scenarios have still to make: at, order, whose (a Team or None), set."""
+    """The changes that running scenarios have still to make.
+
+    Each has `at`, `order`, `set`, and `whose` scenario it is (a Team's, or None).
+    """
     fault: Json = field(default_factory=dict)
     """Fault of the present request, from a scenario or its header."""
     planned: int = 0
-    """Number of planned events: at one instant they happen in the order in which they were planned."""
+    """Number of planned events: at one instant they happen in the planned order."""
 
     def next_order(self) -> int:
         self.planned += 1
         return self.planned
 
+    # Resources ------------------------------------------------------------------------
+
     def find(self, kind: str, identifier: str, team: str) -> Json | None:
-        """Return what a Team can see under an id: its own, or what is premade (section 5, rule 6)."""
-        thing = self.things[kind].get(identifier)
-        return (
-            thing
-            if thing is not None and self.owner[identifier] in (team, None)
-            else None
-        )
+        """Return a resource that a Team can see (section 5, rule 6)."""
+        resource = self.resources[kind].get(identifier)
+        if resource is None or self.owner[identifier] not in (team, None):
+            return None
+        return resource
 
     def get(self, kind: str, identifier: str, team: str) -> Json:
-        thing = self.find(kind, identifier, team)
-        if thing is None:
+        resource = self.find(kind, identifier, team)
+        if resource is None:
             raise Refusal(NOT_FOUND.get(kind, "not_found"))
-        return thing
+        return resource
 
     def refer(self, kind: str, identifiers: Iterable[str], team: str) -> list[Json]:
-        found = [self.find(kind, identifier, team) for identifier in identifiers]
-        if None in found:
-            raise Refusal("invalid_reference")
-        return [thing for thing in found if thing is not None]
+        referred: list[Json] = []
+        for identifier in identifiers:
+            resource = self.find(kind, identifier, team)
+            if resource is None:
+                raise Refusal("invalid_reference")
+            referred.append(resource)
+        return referred
 
     def add(self, kind: str, identifier: str, team: str, fields: Json) -> Json:
         assert identifier not in self.owner, f"the id {identifier} was given twice"
         self.owner[identifier] = team
-        self.things[kind][identifier] = {"object": kind, "id": identifier, **fields}
-        return self.things[kind][identifier]
+        resource = {"object": kind, "id": identifier, **fields}
+        self.resources[kind][identifier] = resource
+        return resource
 
     def ids(self, kind: str, team: str) -> list[str]:
-        """Return the ids of what a Team can see."""
+        """Return the ids of the resources that a Team can see."""
         return [
-            thing for thing in self.things[kind] if self.owner[thing] in (team, None)
+            identifier
+            for identifier in self.resources[kind]
+            if self.owner[identifier] in (team, None)
         ]
 
     def of_team(self, kind: str, team: str | None) -> list[Json]:
-        found = [
-            thing
-            for identifier, thing in self.things[kind].items()
+        own = [
+            resource
+            for identifier, resource in self.resources[kind].items()
             if self.owner[identifier] == team
         ]
-        return newest_first(found)
+        return newest_first(own)
 
     def work_of(self, team: str) -> dict[str, Json]:
         return {
-            identifier: work
-            for identifier, work in self.unfinished.items()
-            if self.owner[identifier] == team
+            work_id: work
+            for work_id, work in self.unfinished.items()
+            if self.owner[work_id] == team
         }
 
     def time_to_next_place(self, team: str) -> int:
-        ends = [
-            ends_at
-            for work in self.work_of(team).values()
-            if (ends_at := work["ends"][-1]) is not None
-        ]
-        return min(ends) - self.now if ends else NOTHING_DUE
+        last_ends = [work["ends"][-1] for work in self.work_of(team).values()]
+        due = [end for end in last_ends if end is not None]
+        if not due:
+            return NOTHING_DUE
+        return min(due) - self.now
 
     def time(self) -> str:
         return timestamp(self.now)
 
-    def count_match(self, name: str, value: str, team: str) -> Json:
-        """Count a request or work for the scenarios, and return what the first rule that is due does; {} for nothing.
+    # What goes wrong on request -------------------------------------------------------
 
-        Everyone's scenario is only asked where the Team's own has nothing in mind.
+    def count_match(self, subject: str, value: str, team: str) -> Json:
+        """Count a request or work for the scenarios.
+
+        `subject` is `operation` or `work`. Returns what the first rule that is due
+        does; {} for nothing. Everyone's scenario is only asked where no rule of the
+        Team's own is due.
         """
         for whose in (team, None):
             due: list[Json] = []
             for rule in self.rules.get(whose, []):
-                match = rule["match"]
-                if match.get(name) in (value, "*") and match.get("team") in (
-                    team,
-                    None,
-                ):
-                    rule["matched"] += 1
-                    if "when" not in rule or rule["when"]["nth"] == str(
-                        rule["matched"]
-                    ):
-                        due.append(rule["then"])
+                if not _matches(rule["match"], subject, value, team):
+                    continue
+                rule["matched"] += 1
+                if _is_due(rule):
+                    due.append(rule["then"])
             if due:
                 return due[0]
         return {}
 
-    # What goes wrong on request --------------------------------------------------------------------------------------
-
     def raise_at(self, check: str, team: str) -> None:
-        """Raise what is to go wrong, if it is this check that decides it. Raises Refusal."""
-        code = self._due()
+        """Raise the requested problem, if this check decides it. Raises Refusal."""
+        code = self._requested_code()
         if code in CHECKS[check]:
             raise self.problem(code, team)
 
     def check_before_commit(self, team: str) -> None:
-        """Raise what is to go wrong, where nothing has happened yet and nothing else can go wrong. Raises Refusal."""
-        code = self._due()
+        """Raise the requested problem where nothing else can go wrong any more.
+
+        Raises Refusal.
+        """
+        code = self._requested_code()
         if code:
             raise self.problem(code, team)
 
     def check_before_handling(self, team: str, *, is_read: bool) -> None:
-        """Raise what does not wait for a commit: anything in a read, and what breaks down anywhere. Raises Refusal."""
-        code = self._due()
+        """Raise the requested problem if it does not wait for a commit.
+
+        In a read none does, and `internal_error` nowhere. Raises Refusal.
+        """
+        code = self._requested_code()
         if code and (is_read or code == "internal_error"):
             raise self.problem(code, team)
 
     def hidden_by(self, team: str) -> Refusal | None:
-        fault = self.fault
-        return (
-            self.problem(fault["problem"], team)
-            if fault.get("at") == "after_commit"
-            else None
-        )
+        """Return the problem that replaces the answer once everything has happened."""
+        if self.fault.get("at") != "after_commit":
+            return None
+        return self.problem(self.fault["problem"], team)
 
-    def _due(self) -> str:
-        return (
-            ""
-            if self.fault.get("at") == "after_commit"
-            else str(self.fault.get("problem", ""))
-        )
+    def _requested_code(self) -> str:
+        if self.fault.get("at") == "after_commit":
+            return ""
+        return str(self.fault.get("problem", ""))
 
     def problem(self, code: str, team: str) -> Refusal:
-        if code == "rate_limited":
-            return Refusal(code, wait=RATE_WAIT)
-        if code == "service_unavailable":
-            pauses = [self.pauses.get(whose, {}) for whose in (team, None)]
-            pause = pauses[0] if pauses[0].get("is_paused") else pauses[1]
-            return Refusal(code, wait=pause.get("retry_after", 5) * SECOND)
-        if code == "concurrency_limit_reached":
-            return Refusal(code, wait=self.time_to_next_place(team))
-        if code == "resource_operation_in_progress":
-            unfinished = {
-                name
-                for name, work in self.work_of(team).items()
-                if work["kind"] == "operation"
-            }
-            return Refusal(
-                code,
-                active=unfinished
-                or {one["id"] for one in self.of_team("operation", team)},
-            )
+        match code:
+            case "rate_limited":
+                return Refusal(code, wait=RATE_WAIT)
+            case "service_unavailable":
+                pause = self.pauses.get(team, {})
+                if not pause.get("is_paused"):
+                    pause = self.pauses.get(None, {})
+                return Refusal(code, wait=pause.get("retry_after", 5) * SECOND)
+            case "concurrency_limit_reached":
+                return Refusal(code, wait=self.time_to_next_place(team))
+            case "resource_operation_in_progress":
+                return Refusal(code, active=self._operations_in_the_way(team))
         return Refusal(code)
 
+    def _operations_in_the_way(self, team: str) -> list[str]:
+        """Return the unfinished Operations of a Team; all of them if there is none."""
+        unfinished = [
+            work_id
+            for work_id, work in self.work_of(team).items()
+            if work["kind"] == "operation"
+        ]
+        every = [operation["id"] for operation in self.of_team("operation", team)]
+        return unfinished or every
+
     def check_pause(self, team: str) -> None:
-        """Let no new write in while admission is paused, for all or for the Team (section 7). Raises Refusal.
+        """Refuse a new write while admission is paused, for all or for the Team
+        (section 7).
 
         Where a scenario says when it opens, an auto clock waits until then (D54).
+        Raises Refusal.
         """
         for whose in (None, team):
             pause = self.pauses.get(whose, {})
-            if pause.get("is_paused"):
-                to_come = [timed for timed in self.timeline if timed["whose"] == whose]
-                opens_at = [
-                    timed["at"]
-                    for timed in to_come
-                    if timed["set"].get("admission") == "open"
-                ]
-                seconds = pause["retry_after"]
-                wait = max(seconds * SECOND, min(opens_at, default=self.now) - self.now)
-                raise Refusal("service_unavailable", wait=wait, retry_after=seconds)
+            if not pause.get("is_paused"):
+                continue
+            seconds = pause["retry_after"]
+            wait = max(seconds * SECOND, self._time_to_opening(whose))
+            raise Refusal("service_unavailable", wait=wait, retry_after=seconds)
+
+    def _time_to_opening(self, whose: str | None) -> int:
+        """Return when a scenario lets writes in again; 0 if it does not say."""
+        openings = [
+            timed["at"]
+            for timed in self.timeline
+            if timed["whose"] == whose and timed["set"].get("admission") == "open"
+        ]
+        return min(openings, default=self.now) - self.now
 
 
-def newest_first(things: Iterable[Json]) -> list[Json]:
-    return sorted(
-        things, key=lambda thing: (thing["created_at"], thing["id"]), reverse=True
-    )
+def _matches(match: Json, subject: str, value: str, team: str) -> bool:
+    if match.get(subject) not in (value, "*"):
+        return False
+    return match.get("team") in (team, None)
+
+
+def _is_due(rule: Json) -> bool:
+    if "when" not in rule:
+        return True
+    return bool(rule["when"]["nth"] == str(rule["matched"]))
+
+
+def newest_first(resources: Iterable[Json]) -> list[Json]:
+    return sorted(resources, key=_created_and_id, reverse=True)
+
+
+def _created_and_id(resource: Json) -> tuple[str, str]:
+    return resource["created_at"], resource["id"]

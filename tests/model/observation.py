@@ -1,9 +1,13 @@
-"""Observation of the emulator in the model's form, and invariants that hold whatever the model says."""
+"""The emulator as its Teams see it, in the model's form, and invariants of that.
+
+The invariants hold whatever the model says.
+"""
 
 from collections.abc import Iterable
 
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from tests.model.arithmetic import Json
+from tests.model.creative_work import TERMINAL
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
 
@@ -14,137 +18,178 @@ OPAQUE = {
     "pose": ("card_image_url", "description"),
     "fashion_model": ("card_image_url",),
 }
-"""Fields of each kind that only the service can know. They must stay as they were first seen."""
-TERMINAL = ("completed", "failed")
+"""Fields of each kind that only the service can know.
+
+They must stay as they were first seen.
+"""
 LISTED = tuple(kind for kind in COLLECTIONS if kind != "upload")
 
 
 def shown(resource: Json) -> Json:
-    """Return a resource as the model knows it: without what is opaque, and without the words of errors."""
+    """Return a resource as the model knows it.
+
+    That is without what is opaque, and without the words of errors.
+    """
     kind = resource["object"]
-    known = {
-        name: value
-        for name, value in resource.items()
-        if name not in OPAQUE.get(kind, ())
-    }
-    if kind == "upload":
-        upload = known.pop("upload")
-        known |= {"method": upload["method"], "expires_at": upload["expires_at"]}
-    if kind == "team":
-        known["credential"] = {
-            name: value
-            for name, value in known["credential"].items()
-            if name != "prefix"
-        }
-    if kind == "asset_deletion":
-        known["reassigned_primary_product_ids"] = sorted(
-            known["reassigned_primary_product_ids"]
-        )
-        known["deleted_product_ids"] = sorted(known["deleted_product_ids"])
-    if kind == "operation":
-        known["error"] = _without_message(known["error"])
-    if kind == "generation":
-        known["outputs"] = [
-            {**output, "error": _without_message(output["error"])}
-            for output in known["outputs"]
-        ]
-    return known
+    fields = without(resource, *OPAQUE.get(kind, ()))
+    match kind:
+        case "upload":
+            upload = fields.pop("upload")
+            fields["method"] = upload["method"]
+            fields["expires_at"] = upload["expires_at"]
+        case "team":
+            fields["credential"] = without(fields["credential"], "prefix")
+        case "asset_deletion":
+            for name in ("reassigned_primary_product_ids", "deleted_product_ids"):
+                fields[name] = sorted(fields[name])
+        case "operation":
+            fields["error"] = _without_message(fields["error"])
+        case "generation":
+            fields["outputs"] = [_shown_output(output) for output in fields["outputs"]]
+    return fields
+
+
+def without(fields: Json, *names: str) -> Json:
+    return {name: value for name, value in fields.items() if name not in names}
+
+
+def _shown_output(output: Json) -> Json:
+    return {**output, "error": _without_message(output["error"])}
 
 
 def _without_message(error: Json | None) -> Json | None:
     if error is None:
         return None
     assert error["message"]
-    return {name: value for name, value in error.items() if name != "message"}
+    return without(error, "message")
 
 
 def opaque(resource: Json) -> Json:
     return {name: resource[name] for name in OPAQUE.get(resource["object"], ())}
 
 
+# What a Team can see ------------------------------------------------------------------
+
+
 def observe(
     client: EmulatorUnderTest, keys: Iterable[str]
 ) -> list[dict[str, list[Json]]]:
-    paths = {kind: f"/{COLLECTIONS[kind]}?limit=100" for kind in LISTED}
-    paths |= {kind: f"{paths[kind]}&scope=team" for kind in INGREDIENTS} | {
-        "team": "/team"
-    }
-    answers = iter(
-        client.together(
-            *(Call("GET", path, key=key) for key in keys for path in paths.values())
-        )
-    )
-    return [
-        {kind: _items(client, key, kind, next(answers)) for kind in paths}
-        for key in keys
-    ]
+    """Return what the Teams of some keys can see, by kind; all is read at once."""
+    calls: list[Call] = []
+    for key in keys:
+        calls.append(Call("GET", "/team", key=key))
+        calls += [Call("GET", _first_page(kind), key=key) for kind in LISTED]
+    answers = iter(client.together(*calls))
+    observed: list[dict[str, list[Json]]] = []
+    for key in keys:
+        seen = {"team": [_body_of(next(answers))]}
+        for kind in LISTED:
+            seen[kind] = _items(client, key, kind, next(answers))
+        observed.append(seen)
+    return observed
+
+
+def _first_page(kind: str) -> str:
+    path = f"/{COLLECTIONS[kind]}?limit=100"
+    if kind in INGREDIENTS:
+        return f"{path}&scope=team"
+    return path
+
+
+def _body_of(answer: Answer) -> Json:
+    assert answer.status == 200, answer.body
+    return dict(answer.json)
 
 
 def _items(
     client: EmulatorUnderTest, key: str, kind: str, answer: Answer
 ) -> list[Json]:
-    """Return what was listed; a list of more than one page is asked for once more, page by page."""
-    assert answer.status == 200, answer.body
-    found = answer.json
-    if kind == "team":
-        return [found]
-    if not found["page"]["has_more"]:
-        return list(found["data"])
-    return client.items(
-        f"/{COLLECTIONS[kind]}{'?scope=team' if kind in INGREDIENTS else ''}", key
-    )
+    """Return what was listed; more than one page is asked for again, page by page."""
+    body = _body_of(answer)
+    if not body["page"]["has_more"]:
+        return list(body["data"])
+    path = f"/{COLLECTIONS[kind]}"
+    if kind in INGREDIENTS:
+        path += "?scope=team"
+    return client.items(path, key)
+
+
+# Invariants ---------------------------------------------------------------------------
 
 
 def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:
     (team,) = seen["team"]
-    work, made = seen["operation"] + seen["generation"], set[str]()
-    unfinished = [one for one in work if one["status"] not in TERMINAL]
-    set_aside = sum(one["credits"]["reserved"] for one in unfinished)
-    charged = sum(
-        one["credits"]["charged"] for one in work if one["status"] in TERMINAL
-    )
-    assert granted == team["credits"] + set_aside + charged, (
-        "Credits were lost or found"
-    )
-    assert reserved == set_aside
-    assert len(unfinished) == team["capabilities"]["api_concurrency"]["used"]
-    assert not [
-        one for one in work if one["status"] == "failed" and one["credits"]["charged"]
-    ]
-    for operation in seen["operation"]:
-        made |= _made_by(operation, operation["result"])
+    work = seen["operation"] + seen["generation"]
+    _check_credits(team, work, granted, reserved)
     for generation in seen["generation"]:
-        for output in generation["outputs"]:
-            made |= _made_by(output, output["asset"])
-        statuses = {output["status"] for output in generation["outputs"]}
-        is_over = statuses <= set(TERMINAL)
-        assert is_over == (generation["status"] in TERMINAL)
-        assert (is_over and "completed" in statuses) == (
-            generation["status"] == "completed"
-        )
-    ingredients = [ingredient for kind in INGREDIENTS for ingredient in seen[kind]]
-    pictures = [asset for asset in seen["asset"] if asset["source"] == "generation"]
-    assert {thing["id"] for thing in ingredients + pictures} <= made, (
-        "what has failed, or nobody made, is there"
-    )
+        _check_outputs(generation)
+    _check_origins(seen)
     alive = {asset["id"] for asset in seen["asset"]}
     for product in seen["product"]:
         assert product["primary_asset_id"] in product["asset_ids"]
         assert set(product["asset_ids"]) <= alive
 
 
-def _made_by(work: Json, result: Json | None) -> set[str]:
+def _check_credits(team: Json, work: list[Json], granted: int, reserved: int) -> None:
+    """No Credits are lost, and no failed work is charged."""
+    unfinished = [one for one in work if one["status"] not in TERMINAL]
+    ended = [one for one in work if one["status"] in TERMINAL]
+    set_aside = sum(one["credits"]["reserved"] for one in unfinished)
+    charged = sum(one["credits"]["charged"] for one in ended)
+    assert team["credits"] + set_aside + charged == granted
+    assert reserved == set_aside
+    assert team["capabilities"]["api_concurrency"]["used"] == len(unfinished)
+    failed = [one for one in ended if one["status"] == "failed"]
+    assert sum(one["credits"]["charged"] for one in failed) == 0
+
+
+def _check_outputs(generation: Json) -> None:
+    """A Generation ends with its last output, and completes if one of them has."""
+    statuses = {output["status"] for output in generation["outputs"]}
+    is_over = statuses <= TERMINAL
+    has_completed = is_over and "completed" in statuses
+    assert (generation["status"] in TERMINAL) == is_over
+    assert (generation["status"] == "completed") == has_completed
+
+
+def _check_origins(seen: dict[str, list[Json]]) -> None:
+    """What was made is the result of work that has completed."""
+    results: set[str] = set()
+    for operation in seen["operation"]:
+        results |= _result_of(operation, operation["result"])
+    for generation in seen["generation"]:
+        for output in generation["outputs"]:
+            results |= _result_of(output, output["asset"])
+    made = {asset["id"] for asset in seen["asset"] if asset["source"] == "generation"}
+    for kind in INGREDIENTS:
+        made |= {ingredient["id"] for ingredient in seen[kind]}
+    assert made <= results
+
+
+def _result_of(work: Json, result: Json | None) -> set[str]:
     assert (result is not None) == (work["status"] == "completed")
     assert (work["error"] is not None) == (work["status"] == "failed")
-    return {result["id"]} if result else set()
+    if result is None:
+        return set()
+    return {result["id"]}
 
 
-def check_memory(sandbox: Sandbox, alive: set[str]) -> None:
-    """The bytes that are counted are those that are held, and every living Asset and ingredient has its pictures."""
+def check_memory(sandbox: Sandbox, alive: set[str], sessions: set[str]) -> None:
+    """The counted bytes are those that are held, and every picture is somebody's.
+
+    `alive` are the ids of Assets and ingredients, which all have pictures, and
+    `sessions` those of Upload Sessions, which have bytes for a while.
+    """
     images = sandbox.images
     contents = {
         id(picture.content): picture.content for picture in images.pictures.values()
     }
     held = sum(len(content.data or b"") for content in contents.values())
-    assert held == images.held_bytes == sandbox.memory.held_bytes
-    assert alive <= {key.partition(".")[0] for key in images.pictures}
+    assert images.held_bytes == held
+    assert sandbox.memory.held_bytes == held
+    public = {
+        key.partition(".")[0]
+        for key, picture in images.pictures.items()
+        if picture.is_public
+    }
+    assert public - sessions == alive

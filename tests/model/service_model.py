@@ -1,14 +1,16 @@
-"""The model: a small service, obviously right, against which the emulator is held (sections 3 to 7, D01 to D54).
+"""The model: a small service, obviously right, that the emulator is compared with
+(sections 3 to 7, D01 to D54).
 
-It answers each request by straight rules on plain dicts, in the order of D01. It cannot make up identifiers: for what
-it admits, it asks which one the service gave. Must not import anything of the emulator.
+It answers each request by plain rules on plain dicts, in the order of D01. It cannot
+make up identifiers: for what it admits, it asks which one the service gave. It must not
+import anything of the emulator.
 """
 
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.model import creative_work, library_rules
+from tests.model import creative_work
 from tests.model.arithmetic import (
     KEY_RETENTION,
     SECOND,
@@ -18,6 +20,7 @@ from tests.model.arithmetic import (
     timestamp,
 )
 from tests.model.creative_work import ResultOf
+from tests.model.library_rules import OPERATIONS, take_bytes
 from tests.model.materials import SampleFile
 from tests.model.meanings import (
     INGREDIENTS,
@@ -30,24 +33,31 @@ from tests.model.meanings import (
 from tests.model.model_state import Identify, Refusal, State, newest_first
 from tests.support.contract_check import STATUSES
 
+SCOPES: dict[str, tuple[bool, bool]] = {
+    "team": (True, False),
+    "global": (False, True),
+    "all": (True, True),
+}
+"""Whether a list of ingredients shows the Team's own, and the premade ones."""
+
 
 @dataclass(slots=True)
 class Ask:
-    """A request: `path` has no query. `flaw` is the code of what is wrong with it by itself, if something is.
-
-    `after` is the last item shown, (created_at, id), where the query has a cursor. `fault` is its header
-    Emulator-Fault.
-    """
+    """A request."""
 
     key: str
     method: str
     path: str
+    """Without its query."""
     body: Any = None
     idempotency_key: str | None = None
     query: dict[str, str] = field(default_factory=dict)
     after: tuple[str, str] | None = None
+    """The last item shown, (created_at, id), where the query has a cursor."""
     flaw: str | None = None
+    """The code of what is wrong with the request by itself, if something is."""
     fault: str | None = None
+    """Its header Emulator-Fault."""
 
     @property
     def operation(self) -> str:
@@ -59,15 +69,13 @@ class Ask:
 
     @property
     def identifier(self) -> str:
+        """The id in the path; empty where there is none."""
         return "".join(self.path.split("/")[2:3])
 
 
 @dataclass(slots=True)
 class Expected:
-    """The answer that a request must get. `told` is the first answer of a replay, to be repeated to the byte.
-
-    `is_repeat`: it was answered before, so its Request-Id is an old one.
-    """
+    """The answer that a request must get."""
 
     status: int
     body: Any = None
@@ -75,10 +83,16 @@ class Expected:
     location: str | None = None
     retry_after: int | None = None
     active: set[str] = field(default_factory=set)
-    told: Any = None
+    """The Operations of which the answer must name one."""
+    first_answer: Any = None
+    """The answer that a replay must repeat to the byte."""
     is_repeat: bool = False
+    """Whether it was answered before, so that its Request-Id is an old one."""
     wait: int | None = None
-    """The wait that is asked for, in milliseconds: `retry_after` in seconds is 0 where the clock has taken it."""
+    """The wait that is asked for, in milliseconds.
+
+    `retry_after` is 0 where the clock has taken it.
+    """
 
 
 class ServiceModel:
@@ -92,26 +106,33 @@ class ServiceModel:
         self.state = State(now, {}, {})
         self._result_of = result_of
         for team in teams:
-            self.state.teams[team["name"]] = {
-                **{name: team[name] for name in ("id", "name", "credits")},
-                "granted": team["credits"],
-                "subscription": team["subscription"] == "active",
-                "limit": team["concurrency_limit"],
-            }
-            for credential in team["credentials"]:
-                known = {
-                    **credential,
-                    "team": team["name"],
-                    "expires_at": instant_of(credential["expires_at"]),
-                }
-                self.state.credentials[credential["key"]] = known
+            self._add_team(team)
         for kind, ingredients in premade.items():
             for ingredient in ingredients:
-                self.state.owner[ingredient["id"]] = None
-                self.state.versions[ingredient["id"]] = 0
-                self.state.things[kind][ingredient["id"]] = ingredient
+                self._add_premade(kind, ingredient)
 
-    # What is done to the service from outside -------------------------------------------------------------------------
+    def _add_team(self, team: Json) -> None:
+        self.state.teams[team["name"]] = {
+            "id": team["id"],
+            "name": team["name"],
+            "credits": team["credits"],
+            "granted": team["credits"],
+            "subscription": team["subscription"] == "active",
+            "limit": team["concurrency_limit"],
+        }
+        for credential in team["credentials"]:
+            self.state.credentials[credential["key"]] = {
+                **credential,
+                "team": team["name"],
+                "expires_at": instant_of(credential["expires_at"]),
+            }
+
+    def _add_premade(self, kind: str, ingredient: Json) -> None:
+        self.state.owner[ingredient["id"]] = None
+        self.state.versions[ingredient["id"]] = 0
+        self.state.resources[kind][ingredient["id"]] = ingredient
+
+    # What is done to the service from outside -----------------------------------------
 
     def advance(self, until: int) -> None:
         creative_work.settle(self.state, until, self._result_of)
@@ -120,29 +141,30 @@ class ServiceModel:
         creative_work.change_team(self.state.teams[name], change)
 
     def run_scenario(self, scenario: Json, whose: str | None = None) -> None:
-        """Let a scenario of a Team, or of everyone, begin in place of its last; what that one changed stays changed."""
+        """Begin a scenario of a Team, or of everyone, in place of its last.
+
+        What the last one has changed stays changed.
+        """
         state = self.state
-        state.rules[whose] = [
-            {**rule, "matched": 0} for rule in scenario.get("rules", [])
-        ]
+        rules = scenario.get("rules", [])
+        state.rules[whose] = [{**rule, "matched": 0} for rule in rules]
         state.timeline = [timed for timed in state.timeline if timed["whose"] != whose]
         for timed in scenario.get("timeline", []):
-            at = state.now + timed["at"] * SECOND
-            state.timeline.append(
-                {
-                    "at": at,
-                    "order": state.next_order(),
-                    "whose": whose,
-                    "set": timed["set"],
-                }
-            )
+            change = {
+                "at": state.now + timed["at"] * SECOND,
+                "order": state.next_order(),
+                "whose": whose,
+                "set": timed["set"],
+            }
+            state.timeline.append(change)
 
-    # Requests ---------------------------------------------------------------------------------------------------------
+    # Requests -------------------------------------------------------------------------
 
     def handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
-        """Answer a request. `answer` is what the service answered: what a key is bound to, opaque here.
+        """Return the answer that a request must get.
 
-        An auto clock skips the wait that is asked for once the answer is settled (D42).
+        `answer` is what the service answered: what a key is bound to, opaque here. An
+        auto clock moves by the wait that is asked for once the answer is settled (D42).
         """
         try:
             expected = self._handle(ask, answer, identify)
@@ -154,7 +176,25 @@ class ServiceModel:
         return replace(expected, retry_after=0)
 
     def _handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
-        """Go through the checks in the order of D01; what is to go wrong does so at the check that decides it."""
+        """Go through the checks in the order of D01.
+
+        What is to go wrong on request does so at the check that decides it.
+        """
+        credential = self._check_entrance(ask)
+        team = credential["team"]
+        if ask.method == "GET":
+            self.state.check_before_handling(team, is_read=True)
+            return self._read(ask, team)
+        if ask.flaw is not None:
+            raise Refusal(ask.flaw)
+        self.state.raise_at("body", team)
+        if ask.method == "DELETE":
+            self._check_admission(ask, team)
+            return self._admit(ask, credential, {}, identify)
+        return self._write_with_key(ask, credential, answer, identify)
+
+    def _check_entrance(self, ask: Ask) -> Json:
+        """Check what every request must be, and return its credential."""
         state = self.state
         credential = self.check_credential(ask.key)
         team = credential["team"]
@@ -167,41 +207,49 @@ class ServiceModel:
         if ask.flaw == "invalid_request":
             raise Refusal(ask.flaw)
         state.raise_at("shape", team)
-        if ask.method == "GET":
-            state.check_before_handling(team, is_read=True)
-            return self._read(ask, team)
-        if ask.flaw is not None:
-            raise Refusal(ask.flaw)
-        state.raise_at("body", team)
-        meaning = meaning_of(ask.operation, ask.body) if ask.body is not None else {}
-        record_key = (ask.key, ask.method, ask.path, ask.idempotency_key or "")
-        if ask.method != "DELETE":
-            replay = self._replay(ask, record_key, meaning, answer)
-            if replay is not None:
-                return self._hidden(team) or replay
+        return credential
+
+    def _check_admission(self, ask: Ask, team: str) -> None:
+        """Check what every write must be that is no replay."""
+        state = self.state
         state.raise_at("idempotency", team)
         state.check_pause(team)
         state.raise_at("pause", team)
         if ask.method != "DELETE" and not state.teams[team]["subscription"]:
             raise Refusal("subscription_required")
         state.raise_at("subscription", team)
+
+    def _write_with_key(
+        self, ask: Ask, credential: Json, answer: Any, identify: Identify
+    ) -> Expected:
+        """Replay a write, or admit it and bind its key to the answer (D10)."""
+        team = credential["team"]
+        meaning = {}
+        if ask.body is not None:
+            meaning = meaning_of(ask.operation, ask.body)
+        scope = (ask.key, ask.method, ask.path, ask.idempotency_key or "")
+        replay = self._replay(ask, scope, meaning, answer)
+        if replay is not None:
+            return self._hidden(team) or replay
+        self._check_admission(ask, team)
         expected = self._admit(ask, credential, meaning, identify)
-        if ask.method == "DELETE" or (
-            expected.status >= 300 and expected.code != "insufficient_credits"
-        ):  # D10
+        is_success = expected.status < 300
+        if not is_success and expected.code != "insufficient_credits":  # D10
             return expected
-        hidden = self._hidden(team) if expected.status < 300 else None
-        told = answer if hidden is None else None
-        state.records[record_key] = {
-            "at": state.now,
+        hidden = self._hidden(team) if is_success else None
+        self.state.records[scope] = {
+            "at": self.state.now,
             "meaning": meaning,
             "expected": expected,
-            "told": told,
+            "first_answer": None if hidden else answer,
         }
         return hidden or expected
 
     def _fault_of(self, ask: Ask, team: str) -> Json:
-        """Return what is to go wrong: as the header says, or else as a scenario does, which is then asked once."""
+        """Return what is to go wrong: as the header says, or else as a scenario does.
+
+        A scenario is asked once for each request, and counts it.
+        """
         if ask.fault is None:
             return self.state.count_match("operation", ask.operation, team)
         if ask.fault not in codes_of(ask.method, ask.path):
@@ -209,9 +257,11 @@ class ServiceModel:
         return {"problem": ask.fault}
 
     def _hidden(self, team: str) -> Expected | None:
-        """Return the problem that a scenario puts in the place of the answer, when everything has happened."""
+        """Return the problem that replaces the answer once everything has happened."""
         refusal = self.state.hidden_by(team)
-        return None if refusal is None else _refused(refusal)
+        if refusal is None:
+            return None
+        return _refused(refusal)
 
     def check_credential(self, key: str) -> Json:
         credential = self.state.credentials.get(key)
@@ -224,59 +274,64 @@ class ServiceModel:
         return credential
 
     def _replay(
-        self, ask: Ask, record_key: tuple[str, ...], meaning: Json, answer: Any
+        self, ask: Ask, scope: tuple[str, ...], meaning: Json, answer: Any
     ) -> Expected | None:
-        record = self.state.records.get(record_key)
+        record = self.state.records.get(scope)
         if record is None or self.state.now >= record["at"] + KEY_RETENTION:
             return None
         if record["meaning"] != meaning:
             raise Refusal("idempotency_key_reused")
         expected: Expected = record["expected"]
-        if (
-            record["told"] is None
-        ):  # the answer was lost, and comes now for the first time
-            if self.state.hidden_by(self.state.credentials[ask.key]["team"]) is None:
-                record["told"] = answer
-            return replace(expected, is_repeat=True)
-        return Expected(expected.status, told=record["told"], is_repeat=True)
+        if record["first_answer"] is not None:
+            return Expected(
+                expected.status, first_answer=record["first_answer"], is_repeat=True
+            )
+        # The answer was lost, and comes now for the first time.
+        team = self.state.credentials[ask.key]["team"]
+        if self.state.hidden_by(team) is None:
+            record["first_answer"] = answer
+        return replace(expected, is_repeat=True)
 
     def _admit(
         self, ask: Ask, credential: Json, meaning: Json, identify: Identify
     ) -> Expected:
-        """Do what is asked; a refusal is an answer here, since one of them binds the key."""
+        """Do what is asked; a refusal is an answer here, since one may bind the key."""
         try:
             self.state.check_before_handling(credential["team"], is_read=False)
             return self._write(ask, credential, meaning, identify)
         except Refusal as refusal:
             return _refused(refusal)
 
-    # Reading ----------------------------------------------------------------------------------------------------------
+    # Reading --------------------------------------------------------------------------
 
     def _read(self, ask: Ask, team: str) -> Expected:
         if ask.flaw is not None:
             raise Refusal(ask.flaw)
         if ask.path == "/team":
             return Expected(200, self.team(ask.key))
-        if ask.path.count("/") == 1:
+        if not ask.identifier:
             return Expected(200, self._page(ask, team))
-        thing = self.state.get(ask.kind, ask.identifier, team)
+        resource = self.state.get(ask.kind, ask.identifier, team)
         wait = creative_work.time_to_change(self.state, ask.identifier)
-        if wait is None or not self.state.skips_waits:
-            return Expected(
-                200,
-                deepcopy(thing),
-                retry_after=None if wait is None else seconds_to_wait(wait),
-            )
-        self.advance(
-            self.state.now + wait
-        )  # a poll skips the wait first, and shows what then is
-        is_over = ask.identifier not in self.state.unfinished
-        return Expected(200, deepcopy(thing), retry_after=None if is_over else 0)
+        if wait is None:
+            return Expected(200, deepcopy(resource))
+        if self.state.skips_waits:
+            return self._poll_after(wait, ask.identifier, resource)
+        return Expected(200, deepcopy(resource), retry_after=seconds_to_wait(wait))
+
+    def _poll_after(self, wait: int, work_id: str, resource: Json) -> Expected:
+        """Move an auto clock by the wait of a poll, and show what work is then."""
+        self.advance(self.state.now + wait)
+        retry_after = None
+        if work_id in self.state.unfinished:
+            retry_after = 0
+        return Expected(200, deepcopy(resource), retry_after=retry_after)
 
     def team(self, key: str) -> Json:
         credential = self.state.credentials[key]
         team = self.state.teams[credential["team"]]
         is_active = team["subscription"]
+        can_write = is_active and credential["profile"] == "full"  # D20
         return {
             "object": "team",
             "id": team["id"],
@@ -292,8 +347,7 @@ class ServiceModel:
             "capabilities": {
                 "api_access": True,
                 "subscription_active": is_active,
-                "creative_writes_allowed": is_active
-                and credential["profile"] == "full",  # D20
+                "creative_writes_allowed": can_write,
                 "api_concurrency": {
                     "limit": team["limit"],
                     "used": len(self.state.work_of(team["name"])),
@@ -302,48 +356,36 @@ class ServiceModel:
         }
 
     def listed(self, kind: str, team: str, filters: dict[str, str]) -> list[Json]:
-        if kind not in INGREDIENTS:
-            found = self.state.of_team(kind, team)
-            target = filters.get("target_id")
-            named = {
-                name: value for name, value in filters.items() if name != "target_id"
-            }
-            return [
-                thing
-                for thing in found
-                if all(thing[name] == value for name, value in named.items())
-                and (target is None or (thing["target"] or {}).get("id") == target)
-            ]
-        scopes: dict[str, list[str | None]] = {
-            "team": [team],
-            "global": [None],
-            "all": [team, None],
-        }
-        owners = scopes[filters.get("scope", "all")]
-        return newest_first(
-            thing for owner in owners for thing in self.state.of_team(kind, owner)
-        )
+        """Return all that a list shows, on however many pages."""
+        if kind in INGREDIENTS:
+            return self._listed_ingredients(kind, team, filters.get("scope", "all"))
+        return [
+            resource
+            for resource in self.state.of_team(kind, team)
+            if _passes(resource, filters)
+        ]
+
+    def _listed_ingredients(self, kind: str, team: str, scope: str) -> list[Json]:
+        shows_own, shows_premade = SCOPES[scope]
+        ingredients: list[Json] = []
+        if shows_own:
+            ingredients += self.state.of_team(kind, team)
+        if shows_premade:
+            ingredients += self.state.of_team(kind, None)
+        return newest_first(ingredients)
 
     def _page(self, ask: Ask, team: str) -> Json:
-        filters = {
-            name: value
-            for name, value in ask.query.items()
-            if name not in ("limit", "after")
-        }
-        found = self.listed(ask.kind, team, filters)
+        filters = dict(ask.query)
+        limit = int(filters.pop("limit", "25"))
+        filters.pop("after", None)
+        items = self.listed(ask.kind, team, filters)
         if ask.after is not None:
-            found = [
-                thing
-                for thing in found
-                if (thing["created_at"], thing["id"]) < ask.after
+            items = [
+                item for item in items if (item["created_at"], item["id"]) < ask.after
             ]
-        limit = int(ask.query.get("limit", "25"))
-        return {
-            "data": [deepcopy(thing) for thing in found[:limit]],
-            "has_more": len(found) > limit,
-        }
+        return {"data": deepcopy(items[:limit]), "has_more": len(items) > limit}
 
-    # Writing ----------------------------------------------------------------------------------------------------------
+    # Writing --------------------------------------------------------------------------
 
     def _write(
         self, ask: Ask, credential: Json, meaning: Json, identify: Identify
@@ -353,23 +395,20 @@ class ServiceModel:
             return self._write_ingredient(ask, team, meaning, identify)
         if ask.kind == "generation":
             workflow = WORKFLOWS[ask.path.split("/")[2]]
-            return Expected(
-                202,
-                deepcopy(
-                    creative_work.generate(
-                        self.state, credential, workflow, meaning, identify
-                    )
-                ),
+            generation = creative_work.generate(
+                self.state, credential, workflow, meaning, identify
             )
-        status, rule = library_rules.RULES[ask.operation]
-        made = rule(self.state, team, ask.identifier, meaning, identify)
-        collection = library_rules.WITH_LOCATION.get(ask.operation)
-        location = f"/{collection}/{made['id']}" if collection and made else None
-        return Expected(status, deepcopy(made), location=location)
+            return Expected(202, deepcopy(generation))
+        operation = OPERATIONS[ask.operation]
+        resource = operation.rule(self.state, team, ask.identifier, meaning, identify)
+        location = None
+        if operation.located_in is not None and resource is not None:
+            location = f"/{operation.located_in}/{resource['id']}"
+        return Expected(operation.status, deepcopy(resource), location=location)
 
     def send_bytes(self, session_id: str, file: SampleFile) -> Expected:
         try:
-            library_rules.take_bytes(self.state, session_id, file)
+            take_bytes(self.state, session_id, file)
         except Refusal as refusal:
             return _refused(refusal)
         return Expected(200)
@@ -377,26 +416,48 @@ class ServiceModel:
     def _write_ingredient(
         self, ask: Ask, team: str, meaning: Json, identify: Identify
     ) -> Expected:
-        state, kind = self.state, ask.kind
-        target = None
-        if ask.method != "POST":
-            target = ask.identifier
-            ingredient = state.get(kind, target, team)
-            if ingredient["scope"] == "global":
-                raise Refusal("permission_denied")  # D21
-            creative_work.check_idle(state, target)
-            if ask.method == "DELETE":
-                state.check_before_commit(team)
-                del state.things[kind][target]
-                return Expected(204)
-            if "asset_id" not in meaning and "asset_ids" not in meaning:
-                state.check_before_commit(team)
-                ingredient.update(meaning, updated_at=state.time())
-                return Expected(200, deepcopy(ingredient))
-        operation = creative_work.author(state, team, kind, target, meaning, identify)
-        return Expected(
-            202, deepcopy(operation), location=f"/operations/{operation['id']}"
+        if ask.method == "POST":
+            return self._author(ask.kind, team, None, meaning, identify)
+        state = self.state
+        ingredient = state.get(ask.kind, ask.identifier, team)
+        if ingredient["scope"] == "global":
+            raise Refusal("permission_denied")  # D21
+        creative_work.check_idle(state, ask.identifier)
+        if ask.method == "DELETE":
+            state.check_before_commit(team)
+            del state.resources[ask.kind][ask.identifier]
+            return Expected(204)
+        if "asset_id" in meaning or "asset_ids" in meaning:
+            return self._author(ask.kind, team, ask.identifier, meaning, identify)
+        state.check_before_commit(team)
+        ingredient.update(meaning, updated_at=state.time())
+        return Expected(200, deepcopy(ingredient))
+
+    def _author(
+        self,
+        kind: str,
+        team: str,
+        target: str | None,
+        meaning: Json,
+        identify: Identify,
+    ) -> Expected:
+        operation = creative_work.author(
+            self.state, team, kind, target, meaning, identify
         )
+        location = f"/operations/{operation['id']}"
+        return Expected(202, deepcopy(operation), location=location)
+
+
+def _passes(resource: Json, filters: dict[str, str]) -> bool:
+    """Whether a list with these filters shows a resource."""
+    for name, value in filters.items():
+        if name == "target_id":
+            target = resource["target"] or {}
+            if target.get("id") != value:
+                return False
+        elif resource[name] != value:
+            return False
+    return True
 
 
 def _refused(refusal: Refusal) -> Expected:

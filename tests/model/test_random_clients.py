@@ -1,7 +1,8 @@
 """The emulator against the model: random clients find no difference between the two.
 
-Two of three plays take each step as often as `STEPS` says, which meets most in the least time. The third leaves out
-some steps and takes others often, so that it meets what the others have no room for. Pictures are plain ones here.
+Two of three plays take each step as often as `STEPS` says, which covers most in the
+least time. The third leaves out some steps and takes others often, so that it covers
+what the others have no room for. Pictures are plain ones here.
 """
 
 import asyncio
@@ -26,7 +27,10 @@ from tests.support.emulator_client import EmulatorUnderTest, settings_of
 from tests.support.pictures import encode
 
 TURNS: Final = 20
-"""Turns of the event loop that image work takes here: more than a request in between needs."""
+"""Turns of the event loop that image work takes here.
+
+They are more than a request in between needs.
+"""
 
 _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "jpeg": ("L", {}),
@@ -48,18 +52,17 @@ def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (0, 9, 40),
         (9, 9, 40),
-        *(
-            pytest.param(first, 350, 80, marks=pytest.mark.verify)
-            for first in (18, 368)
-        ),
+        pytest.param(18, 350, 80, marks=pytest.mark.verify),
+        pytest.param(368, 350, 80, marks=pytest.mark.verify),
     ],
 )
 def test_random_clients_find_no_difference(
     tmp_path: Path, first: int, plays: int, steps: int
 ) -> None:
-    """Let them play, each time against an emulator of its own; the same plays every time."""
+    """Each play has an emulator of its own; they are the same plays every time."""
+    numbers = list(range(steps))
     for number in range(first, first + plays):
-        play, numbers = Play(tmp_path, number), list(range(steps))
+        play = Play(tmp_path, number)
         try:
             play.take(numbers)
         except AssertionError:
@@ -74,34 +77,36 @@ class Play:
     number: int
 
     def take(self, numbers: list[int]) -> None:
+        """Take some steps. An AssertionError has them all as a note."""
         transcript: list[str] = []
-        steps, weights = list(STEPS), self.weights()
-        with closing(
-            EmulatorUnderTest(settings_of(self.folder, world=WORLD, rate_limits=False))
-        ) as emulator:
+        settings = settings_of(self.folder, world=WORLD, rate_limits=False)
+        with closing(EmulatorUnderTest(settings)) as emulator:
             try:
-                clients = ClientSteps(Comparison(emulator, transcript.append))
-                clients.comparison.look()
-                clients.begin()
-                clients.comparison.set_clock("auto" if self.number % 2 else "manual")
-                for number in numbers:
-                    chance = Random(f"play {self.number}, step {number}")
-                    (step,) = chance.choices(steps, weights)
-                    transcript.append(f"Step {number}, {step.__name__}:")
-                    step(clients, chance)
-                    clients.comparison.look()
+                self._play(Comparison(emulator, transcript.append), numbers)
             except AssertionError as error:
-                error.add_note(
-                    "\n".join([f"play {self.number}, steps {numbers}:", *transcript])
-                )
+                error.add_note(f"play {self.number}, steps {numbers}:")
+                error.add_note("\n".join(transcript))
                 raise
+
+    def _play(self, comparison: Comparison, numbers: list[int]) -> None:
+        steps = list(STEPS)
+        weights = self.weights()
+        clients = ClientSteps(comparison)
+        comparison.look()
+        clients.begin()
+        comparison.set_clock("auto" if self.number % 2 else "manual")
+        for number in numbers:
+            chance = Random(f"play {self.number}, step {number}")
+            (step,) = chance.choices(steps, weights)
+            comparison.say(f"Step {number}, {step.__name__}:")
+            step(clients, chance)
+            comparison.look()
 
     def weights(self) -> list[int]:
         chance = Random(f"play {self.number}")
-        return [
-            weight * (chance.choice((0, 1, 1, 5)) if self.number % 3 == 2 else 1)
-            for weight in STEPS.values()
-        ]
+        if self.number % 3 != 2:
+            return list(STEPS.values())
+        return [weight * chance.choice((0, 1, 1, 5)) for weight in STEPS.values()]
 
     def shortened(self, numbers: list[int]) -> list[int]:
         kept = numbers
@@ -115,15 +120,18 @@ class Play:
 
 
 async def draw_plainly(_: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-    """Stand in for `Helpers.run`: a drawn picture is a plain one of the right size and format, with a clean scene."""
+    """Stand in for `Helpers.run`: a drawn picture is a plain one, with a clean scene.
 
-    for _turn in range(TURNS):  # who asks waits, and others come between
+    Its size and format are right. Other requests come between while it is drawn.
+    """
+    for _turn in range(TURNS):
         await asyncio.sleep(0)
     if head["job"] != "render":
         return _done(json.dumps(head), *parts)
     recipe = head["recipe"]
     assert len(recipe["inputs"]) == len(parts)
-    return {}, [_plain(recipe["format"], (recipe["width"], recipe["height"]))]
+    size = (recipe["width"], recipe["height"])
+    return {}, [_plain(recipe["format"], size)]
 
 
 @cache
