@@ -111,7 +111,8 @@ def normalized(file: bytes) -> NormalizedImage:
 def test_only_the_clean_aperture_is_kept() -> None:
     normal = normalized(with_property(file_of(), aperture(24, 16)))
 
-    assert (normal.width, normal.height) == (24, 16)
+    assert normal.width == 24
+    assert normal.height == 16
     colors = corner_colors(decode(normal.data))
     assert are_near([RED, GREEN, BLUE, WHITE], colors, 12)
 
@@ -119,7 +120,8 @@ def test_only_the_clean_aperture_is_kept() -> None:
 def test_the_middle_of_a_clean_aperture_can_be_moved() -> None:
     normal = normalized(with_property(file_of(), aperture(24, 16, 12, -8)))
 
-    assert (normal.width, normal.height) == (24, 16)
+    assert normal.width == 24
+    assert normal.height == 16
     colors = corner_colors(decode(normal.data))
     assert are_near([GREEN, GREEN, GREEN, GREEN], colors, 12)
 
@@ -135,9 +137,11 @@ def test_a_clean_aperture_is_applied_before_the_picture_is_turned(
 
     image = decode(normal.data)
     if orientation < 5:
-        assert image.size == (24, 32)
+        assert image.width == 24
+        assert image.height == 32
     else:
-        assert image.size == (32, 24)
+        assert image.width == 32
+        assert image.height == 24
     assert are_near(corner_colors(whole), corner_colors(image), 24)
 
 
@@ -154,7 +158,8 @@ def test_a_clean_aperture_is_applied_before_the_picture_is_turned(
 def test_a_clean_aperture_that_cannot_be_is_ignored(outside: bytes) -> None:
     normal = normalized(with_property(file_of(), outside))
 
-    assert (normal.width, normal.height) == (WIDTH, HEIGHT)
+    assert normal.width == WIDTH
+    assert normal.height == HEIGHT
 
 
 # The size -----------------------------------------------------------------------------

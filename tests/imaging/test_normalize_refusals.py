@@ -195,7 +195,7 @@ def avif_announcing(width: int, height: int) -> bytes:
 
 
 TOO_MANY_PIXELS = [
-    # The form of the file, its format, the edge of a square, and the megapixels that are allowed.
+    # The form of the file, its format, the edge of a square, the megapixels allowed.
     (jpeg_announcing, "JPEG", 20_000, 100),
     (png_announcing, "PNG", 60_000, 100),
     (gif_announcing, "GIF", 65_000, 100),

@@ -58,4 +58,4 @@ def test_jpeg_has_white_where_the_input_is_transparent() -> None:
 
     larger = upscaled(clear, 80, 80, "jpeg")
 
-    assert pixel(larger, 40, 40) == (255, 255, 255)
+    assert set(pixel(larger, 40, 40)) == {255}

@@ -1,4 +1,7 @@
-"""Files, scenarios and bodies for random clients; bodies are right, or spoiled on purpose."""
+"""Files, scenarios and bodies for random clients.
+
+Bodies are right, or spoiled on purpose.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -247,14 +250,14 @@ class RandomBodies:
         return self._chance.choice(ways)(body)
 
     def reference(self, kind: str) -> str:
-        """Return an id of a kind: nearly always one that the Team can use, if there is one."""
+        """Return an id of a kind: nearly always one that the Team can use."""
         usable = self._state.ids(kind, self._team)
         if usable and self._chance.randrange(12):
             return self._chance.choice(usable)
         return self._chance.choice([*self._state.owner, "made-up"])
 
     def references(self, kind: str, least: int, most: int) -> list[str]:
-        """Return different ids of a kind: of usable ones, as far as there are enough."""
+        """Return different ids of a kind, with usable ones up to `least`."""
         count = self._chance.randint(least, most)
         drawn = dict.fromkeys(self.reference(kind) for _ in range(count))
         usable = self._state.ids(kind, self._team)

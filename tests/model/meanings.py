@@ -1,4 +1,4 @@
-"""The operation of a request with the codes of its problems, and the meaning of its body.
+"""The operation of a request with its problem codes, and the meaning of its body.
 
 The meaning is the body with defaults filled in (D14). Two bodies with the same meaning
 are the same request to an Idempotency-Key, and the meaning is what work echoes (D28).
@@ -40,7 +40,7 @@ def operation_id(method: str, path: str) -> str:
 
 @cache
 def codes_of(method: str, path: str) -> frozenset[str]:
-    """Return the codes that an operation declares, and the one that it always may have."""
+    """Return the codes that an operation may answer with; one needs no declaration."""
     codes = {"internal_error"}
     for status, reference in _described(method, path)["responses"].items():
         if status != "default":
@@ -56,7 +56,10 @@ def _described(method: str, path: str) -> Any:
 
 
 def meaning_of(operation: str, body: Json) -> Json:
-    """Return a body with its defaults, and with everything in one form (D14, D22, D25, D33, D39)."""
+    """Return a body with its defaults, and everything in one form.
+
+    Sources: D14, D22, D25, D33, D39.
+    """
     if operation == "createPhotographyStyle":
         return {"description": "", **body}
     if operation == "createPose":

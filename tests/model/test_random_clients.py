@@ -71,7 +71,7 @@ def test_random_clients_find_no_difference(
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """One history; what a step does depends on its number, not on the steps before it."""
+    """One history. What a step does depends on its number, not on earlier steps."""
 
     folder: Path
     number: int
