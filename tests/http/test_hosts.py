@@ -1,8 +1,10 @@
-"""Who may speak to the emulator: the names it is called by, the sites that browsers come from, the origins of `--cors`.
+"""Who may speak to the emulator: host names, browsers' sites, the origins of `--cors`.
 
-An emulator in the test's own process answers to names of a network, as one that listens on all addresses does.
+An emulator in the test's own process answers to names of a network, as one that listens
+on all addresses does.
 """
 
+from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
 
@@ -14,9 +16,10 @@ from tests.support.emulator_client import (
     Answer,
     Call,
     EmulatorUnderTest,
+    Json,
     MakeEmulator,
 )
-from tests.support.served import serving
+from tests.support.served import Server, serving
 
 SURFACES = (
     "/v1/team",
@@ -26,6 +29,7 @@ SURFACES = (
     "/nowhere",
     "/",
 )
+SERVED = tuple(path for path in SURFACES if path != "/nowhere")
 LOCAL_NAMES = [
     "emulator",
     "image_workflow:8038",
@@ -91,7 +95,10 @@ UNSOUND = [
     "local\xe9",
 ]
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
-ORIGIN, ELSEWHERE = "http://localhost:5173", "https://elsewhere.example"
+ORIGIN = "http://localhost:5173"
+ELSEWHERE = "https://elsewhere.example"
+ALLOWED_ORIGIN = "access-control-allow-origin"
+EMBEDDING = "cross-origin-resource-policy"
 PREFLIGHT = {
     "Access-Control-Request-Method": "POST",
     "Access-Control-Request-Headers": "authorization,idempotency-key",
@@ -108,230 +115,374 @@ def ask(
     method: str = "GET",
     key: str | None = FULL,
 ) -> Answer:
-    return emulator.send(
-        Call(
-            method,
-            f"http://emulator.test{path}",
-            key=key,
-            idempotency_key=None,
-            headers=headers,
-        )
-    )
+    url = f"http://emulator.test{path}"
+    call = Call(method, url, key=key, idempotency_key=None, headers=headers)
+    return emulator.send(call)
 
 
-def untouched(emulator: EmulatorUnderTest) -> tuple[int, dict[str, int]]:
-    """The length of the journal, and how many identifiers of each kind there are."""
+def ask_as(emulator: EmulatorUnderTest, path: str, host: str) -> Answer:
+    """Ask the emulator under some name."""
+    return ask(emulator, path, {"Host": host})
+
+
+def forbids(answer: Answer) -> bool:
+    return answer.status == 403 and answer.code == "permission_denied"
+
+
+def refuses_head(answer: Answer) -> bool:
+    return answer.status == 400 and answer.code == "invalid_request"
+
+
+def traces(emulator: EmulatorUnderTest) -> Json:
+    """Return what requests leave: the length of the journal, and counts of ids."""
     sandbox = emulator.sandbox
-    return sandbox.journal.last_sequence, dict(sandbox.identifiers.counters)
+    return {
+        "journal": sandbox.journal.last_sequence,
+        "ids": dict(sandbox.identifiers.counters),
+    }
 
 
-def test_on_the_loopback_a_name_of_the_network_has_to_be_allowed() -> None:
+# Names --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def loopback() -> Iterator[Server]:
+    """A server on the loopback, which is allowed one name of the network."""
     with serving("--allowed-host", "emulator") as server:
-        for host in (*LOCAL_NAMES, *STRANGERS, *OWN_NAMES):
-            for path in (
-                "/v1/team",
-                "/files/default/x.png",
-                "/direct-uploads/default/x/y",
-                "/_emulator/health",
-                "/",
-            ):
-                answer = server.converse(
-                    f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
-                )
-                is_refused = host not in (*OWN_NAMES, "emulator")
-                assert is_refused == answer.startswith(b"HTTP/1.1 403"), (host, path)
-                assert is_refused == (b"--allowed-host" in answer)
+        yield server
 
 
-def test_who_listens_on_all_addresses_answers_to_names_of_the_network() -> None:
+def get(server: Server, path: str, host: str) -> bytes:
+    """Return what a server writes to a request under some name."""
+    head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    return server.converse(head.encode())
+
+
+@pytest.mark.parametrize("path", SERVED)
+def test_on_the_loopback_own_and_allowed_names_are_accepted(
+    loopback: Server, path: str
+) -> None:
+    for host in (*OWN_NAMES, "emulator"):
+        written = get(loopback, path, host)
+
+        assert not written.startswith(b"HTTP/1.1 403"), host
+        assert b"--allowed-host" not in written
+
+
+@pytest.mark.parametrize("path", SERVED)
+def test_on_the_loopback_any_other_name_is_refused(loopback: Server, path: str) -> None:
+    local_names = [host for host in LOCAL_NAMES if host != "emulator"]
+    for host in (*local_names, *STRANGERS):
+        written = get(loopback, path, host)
+
+        assert written.startswith(b"HTTP/1.1 403"), host
+        assert b"--allowed-host" in written
+
+
+def test_a_server_on_all_addresses_answers_to_names_of_the_network() -> None:
     with serving("--host", "0.0.0.0") as server:
         for host in (*LOCAL_NAMES, "localhost"):
-            sent = f"GET /_emulator/health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
-            assert server.converse(sent).startswith(b"HTTP/1.1 200 ")
+            written = get(server, "/_emulator/health", host)
+
+            assert written.startswith(b"HTTP/1.1 200 "), host
 
 
+@pytest.mark.parametrize("host", STRANGERS)
+@pytest.mark.parametrize("path", SURFACES)
+def test_a_name_that_anybody_can_register_is_refused_everywhere(
+    emulator: EmulatorUnderTest, path: str, host: str
+) -> None:
+    before = traces(emulator)
+
+    refused = ask_as(emulator, path, host)
+
+    assert forbids(refused)
+    assert "--allowed-host" in refused.json["detail"]
+    assert traces(emulator) == before
+    is_of_control_plane = refused.json["request_id"].startswith("ctl_")
+    assert is_of_control_plane == path.startswith("/_emulator")
+
+
+@pytest.mark.parametrize("path", SURFACES)
+def test_names_that_nobody_can_register_are_accepted_everywhere(
+    emulator: EmulatorUnderTest, path: str
+) -> None:
+    for host in (*OWN_NAMES, *LOCAL_NAMES):
+        assert ask_as(emulator, path, host).status not in (400, 403), host
+
+
+@pytest.mark.parametrize("path", SURFACES)
+def test_a_host_that_is_no_name_is_refused_everywhere(
+    emulator: EmulatorUnderTest, path: str
+) -> None:
+    for host in UNSOUND:
+        assert refuses_head(ask_as(emulator, path, host)), host
+
+
+@pytest.mark.parametrize("path", SURFACES)
+def test_two_hosts_are_refused_everywhere(
+    emulator: EmulatorUnderTest, path: str
+) -> None:
+    twice = [("Host", "localhost"), ("Host", "localhost")]
+
+    assert refuses_head(ask(emulator, path, twice))
+
+
+@pytest.mark.parametrize("path", SURFACES)
+def test_a_request_without_a_host_is_refused_everywhere(
+    emulator: EmulatorUnderTest, path: str
+) -> None:
+    url = f"http://emulator.test{path}"
+
+    answer = emulator.send(Call("GET", url, idempotency_key=None, without=["Host"]))
+
+    assert refuses_head(answer)
+
+
+NAMED = pytest.mark.emulator(
+    public_url="https://emulator.example:8443/base",
+    allowed_hosts=("ci.example.org", "Other.example"),
+)
+
+
+@NAMED
+@pytest.mark.parametrize(
+    "host",
+    [
+        "emulator.example",
+        "ci.example.org:8038",
+        "ci.example.org.",
+        "other.example",
+        "localhost",
+    ],
+)
+def test_names_are_allowed_by_options(emulator: EmulatorUnderTest, host: str) -> None:
+    assert ask_as(emulator, "/v1/team", host).status == 200
+
+
+@NAMED
+@pytest.mark.parametrize("host", ["example.org", "sub.ci.example.org"])
+def test_an_allowed_name_allows_neither_its_domain_nor_names_below_it(
+    emulator: EmulatorUnderTest, host: str
+) -> None:
+    assert ask_as(emulator, "/v1/team", host).status == 403
+
+
+# Pages --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT"])
+@pytest.mark.parametrize("host", ["localhost", "evil.com"])
 @pytest.mark.parametrize(
     "path",
     [*SURFACES, "/_emulator", "/v1/products?limit=0", "/_emulator/page/icon.svg"],
 )
 def test_no_foreign_page_may_embed_an_answer(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest, path: str, host: str, method: str
 ) -> None:
-    expected = "same-site" if path.startswith("/files/") else "same-origin"
-    for host in ("localhost", "evil.com"):
-        for method in ("GET", "HEAD", "OPTIONS", "PUT"):
-            assert (
-                ask(emulator, path, {"Host": host}, method).headers[
-                    "cross-origin-resource-policy"
-                ]
-                == expected
-            )
+    answer = ask(emulator, path, {"Host": host}, method)
+
+    if path.startswith("/files/"):
+        assert answer.headers[EMBEDDING] == "same-site"
+    else:
+        assert answer.headers[EMBEDDING] == "same-origin"
 
 
-def test_pages_of_an_allowed_origin_may_embed_pictures(
-    make_emulator: MakeEmulator,
+@pytest.mark.parametrize(
+    ("referer", "policy"),
+    [(f"{ORIGIN}/gallery", "cross-origin"), ("http://evil.com/", "same-site")],
+)
+def test_pages_of_an_allowed_origin_alone_may_embed_pictures(
+    make_emulator: MakeEmulator, referer: str, policy: str
 ) -> None:
     emulator = make_emulator(cors=(ORIGIN,))
-    for referer, policy in (
-        (f"{ORIGIN}/gallery", "cross-origin"),
-        ("http://evil.com/", "same-site"),
-    ):
-        answer = ask(emulator, "/files/default/x.png", {"Referer": referer})
-        assert answer.headers["cross-origin-resource-policy"] == policy
+
+    answer = ask(emulator, "/files/default/x.png", {"Referer": referer})
+
+    assert answer.headers[EMBEDDING] == policy
 
 
-@pytest.mark.parametrize("host", STRANGERS)
-@pytest.mark.parametrize("path", SURFACES)
-def test_a_name_that_may_be_anybody_s_is_refused_everywhere(
-    emulator: EmulatorUnderTest, path: str, host: str
-) -> None:
-    before = untouched(emulator)
-    refused = ask(emulator, path, {"Host": host})
-    assert refused.outcome == (403, "permission_denied")
-    assert "--allowed-host" in refused.json["detail"]
-    assert untouched(emulator) == before
-    assert refused.json["request_id"].startswith("ctl_") is path.startswith(
-        "/_emulator"
-    )
+BELOW_ROOT = pytest.mark.parametrize("path", [path for path in SURFACES if path != "/"])
 
 
-@pytest.mark.parametrize("path", SURFACES)
-def test_one_sound_host_is_needed_that_nobody_can_register(
-    emulator: EmulatorUnderTest, path: str
-) -> None:
-    for host in (*OWN_NAMES, *LOCAL_NAMES):
-        assert ask(emulator, path, {"Host": host}).status not in (400, 403), host
-    for host in UNSOUND:
-        assert ask(emulator, path, {"Host": host}).outcome == (
-            400,
-            "invalid_request",
-        ), host
-    twice = [("Host", "localhost"), ("Host", "localhost")]
-    assert ask(emulator, path, twice).outcome == (400, "invalid_request")
-    without = Call(
-        "GET", f"http://emulator.test{path}", idempotency_key=None, without=["Host"]
-    )
-    assert emulator.send(without).outcome == (400, "invalid_request")
-
-
-@pytest.mark.emulator(
-    public_url="https://emulator.example:8443/base",
-    allowed_hosts=("ci.example.org", "Other.example"),
+@BELOW_ROOT
+@pytest.mark.parametrize(
+    "headers",
+    [CROSS_SITE, FOLLOWED, {"Sec-Fetch-Site": "nonsense"}],
+    ids=["cross-site", "followed", "nonsense"],
 )
-def test_names_are_allowed_by_options(emulator: EmulatorUnderTest) -> None:
-    for host in (
-        "emulator.example",
-        "ci.example.org:8038",
-        "other.example",
-        "localhost",
-    ):
-        assert ask(emulator, "/v1/team", {"Host": host}).status == 200, host
-    for host in ("example.org", "sub.ci.example.org"):
-        assert ask(emulator, "/v1/team", {"Host": host}).status == 403, host
-
-
-@pytest.mark.parametrize("path", [path for path in SURFACES if path != "/"])
 def test_what_a_browser_sends_for_another_site_is_refused_everywhere(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest, path: str, headers: dict[str, str]
 ) -> None:
-    before = untouched(emulator)
-    for headers in (CROSS_SITE, FOLLOWED, {"Sec-Fetch-Site": "nonsense"}):
-        assert ask(emulator, path, headers).outcome == (403, "permission_denied")
-    assert untouched(emulator) == before
-    for site in ("none", "same-origin"):
-        assert ask(emulator, path, {"Sec-Fetch-Site": site}).status != 403
+    before = traces(emulator)
+
+    refused = ask(emulator, path, headers)
+
+    assert forbids(refused)
+    assert traces(emulator) == before
 
 
-@pytest.mark.parametrize("origin", [ORIGIN, "*"])
-def test_an_allowed_origin_has_the_service_but_not_the_control_plane(
+@BELOW_ROOT
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+def test_what_a_browser_sends_for_no_other_site_is_accepted(
+    emulator: EmulatorUnderTest, path: str, site: str
+) -> None:
+    assert ask(emulator, path, {"Sec-Fetch-Site": site}).status != 403
+
+
+# Allowed origins ----------------------------------------------------------------------
+
+ANY_OR_ONE = pytest.mark.parametrize("origin", [ORIGIN, "*"])
+PROGRAM = {**CROSS_SITE, "Origin": ORIGIN}
+"""What a browser adds to the requests of a program on a page of `ORIGIN`."""
+
+
+@ANY_OR_ONE
+def test_a_program_of_an_allowed_origin_has_the_service(
     make_emulator: MakeEmulator, origin: str
 ) -> None:
     emulator = make_emulator(cors=(origin,))
-    program = {**CROSS_SITE, "Origin": ORIGIN}
+
+    assert ask(emulator, "/v1/team", PROGRAM).status == 200
+
+
+@ANY_OR_ONE
+def test_a_page_of_an_allowed_origin_has_the_files(
+    make_emulator: MakeEmulator, origin: str
+) -> None:
+    emulator = make_emulator(cors=(origin,))
     picture = {"Sec-Fetch-Site": "cross-site", "Referer": f"{ORIGIN}/gallery"}
-    assert ask(emulator, "/v1/team", program).status == 200
-    assert ask(emulator, "/files/default/x.png", picture).outcome == (404, "not_found")
-    assert ask(emulator, "/v1/team", {**program, "Host": "evil.com"}).outcome == (
-        403,
-        "permission_denied",
-    )
+
+    answer = ask(emulator, "/files/default/x.png", picture)
+
+    assert answer.status == 404
+    assert answer.code == "not_found"
+
+
+@ANY_OR_ONE
+def test_an_allowed_origin_does_not_allow_a_name_of_the_emulator(
+    make_emulator: MakeEmulator, origin: str
+) -> None:
+    emulator = make_emulator(cors=(origin,))
+
+    assert forbids(ask(emulator, "/v1/team", {**PROGRAM, "Host": "evil.com"}))
+
+
+@pytest.mark.parametrize(("origin", "status"), [(ORIGIN, 403), ("*", 200)])
+def test_a_strange_origin_has_the_service_only_if_any_is_allowed(
+    make_emulator: MakeEmulator, origin: str, status: int
+) -> None:
+    emulator = make_emulator(cors=(origin,))
     stranger = {**CROSS_SITE, "Origin": "http://evil.com"}
-    assert ask(emulator, "/v1/team", stranger).status == (200 if origin == "*" else 403)
-    for method in ("GET", "OPTIONS"):
-        closed = ask(
-            emulator, "/_emulator/teams", program | PREFLIGHT, method, key=None
-        )
-        assert closed.outcome == (403, "permission_denied")
-        assert "access-control-allow-origin" not in closed.headers
+
+    assert ask(emulator, "/v1/team", stranger).status == status
+
+
+@pytest.mark.parametrize(
+    ("allowed_origin", "origin"),
+    [
+        ("https://app.example", "https://app.example:443"),
+        ("https://app.example:443", "https://app.example"),
+        ("http://app.example:80", "http://app.example"),
+        ("http://App.example", "http://app.example"),
+    ],
+)
+def test_an_origin_is_allowed_however_its_default_port_is_written(
+    make_emulator: MakeEmulator, allowed_origin: str, origin: str
+) -> None:
+    emulator = make_emulator(cors=(allowed_origin,))
+
+    assert ask(emulator, "/v1/team", {**CROSS_SITE, "Origin": origin}).status == 200
+
+
+@ANY_OR_ONE
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_an_allowed_origin_does_not_have_the_control_plane(
+    make_emulator: MakeEmulator, origin: str, method: str
+) -> None:
+    emulator = make_emulator(cors=(origin,))
+    headers = {**PROGRAM, **PREFLIGHT}
+
+    refused = ask(emulator, "/_emulator/teams", headers, method, key=None)
+
+    assert forbids(refused)
+    assert ALLOWED_ORIGIN not in refused.headers
+
+
+@allowed
+@pytest.mark.parametrize(("key", "status"), [(FULL, 200), ("nothing", 401)])
+def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(
+    emulator: EmulatorUnderTest, key: str, status: int
+) -> None:
+    answer = ask(emulator, "/v1/team", {"Origin": ORIGIN}, key=key)
+
+    assert answer.status == status
+    assert answer.headers[ALLOWED_ORIGIN] == ORIGIN
+    assert answer.headers["vary"] == "Origin"
+    exposed = answer.headers["access-control-expose-headers"].lower().split(", ")
+    assert {"request-id", "retry-after", "location"} <= {*exposed}
+
+
+@allowed
+def test_a_program_of_any_other_origin_may_read_nothing(
+    emulator: EmulatorUnderTest,
+) -> None:
+    answer = ask(emulator, "/v1/team", {"Origin": ELSEWHERE})
+
+    assert ALLOWED_ORIGIN not in answer.headers
+
+
+def test_a_program_may_read_nothing_unless_its_origin_is_allowed(
+    emulator: EmulatorUnderTest,
+) -> None:
+    answer = ask(emulator, "/v1/team", {"Origin": ORIGIN})
+
+    assert ALLOWED_ORIGIN not in answer.headers
 
 
 def preflight(emulator: EmulatorUnderTest, path: str, origin: str) -> Answer:
-    """Ask as a browser does before a request of another origin; no contract has the answer."""
+    """Ask as a browser does before a request of another origin.
+
+    No contract has the answer.
+    """
+    headers = {"Origin": origin, **PREFLIGHT}
     with patch.object(emulator, "check"):
-        return ask(emulator, path, {"Origin": origin, **PREFLIGHT}, "OPTIONS", key=None)
+        return ask(emulator, path, headers, "OPTIONS", key=None)
 
 
 @allowed
-def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(
+def test_a_preflight_of_any_other_origin_is_refused(
     emulator: EmulatorUnderTest,
 ) -> None:
-    for key, status in ((FULL, 200), ("nothing", 401)):
-        answer = ask(emulator, "/v1/team", {"Origin": ORIGIN}, key=key)
-        assert (status, ORIGIN) == (
-            answer.status,
-            answer.headers["access-control-allow-origin"],
-        )
-        assert "Origin" == answer.headers["vary"]
-        exposed = {
-            name.strip().lower()
-            for name in answer.headers["access-control-expose-headers"].split(",")
-        }
-        assert exposed >= {"request-id", "retry-after", "location"}
-
-
-@allowed
-def test_any_other_origin_is_told_and_allowed_nothing(
-    emulator: EmulatorUnderTest, make_emulator: MakeEmulator
-) -> None:
     refused = preflight(emulator, "/v1/uploads", ELSEWHERE)
-    answers = (
-        ask(emulator, "/v1/team", {"Origin": ELSEWHERE}),
-        ask(make_emulator(), "/v1/team", {"Origin": ORIGIN}),
-    )
+
     assert refused.status == 400
-    assert not [
-        answer
-        for answer in (refused, *answers)
-        if "access-control-allow-origin" in answer.headers
-    ]
+    assert ALLOWED_ORIGIN not in refused.headers
 
 
 @allowed
 @pytest.mark.parametrize(
     "path", ["/v1/uploads", "/direct-uploads/default/x", "/files/x"]
 )
-def test_a_preflight_is_answered_and_is_no_request_of_the_journal(
+def test_a_preflight_is_answered_and_leaves_no_trace(
     emulator: EmulatorUnderTest, path: str
 ) -> None:
-    before = untouched(emulator)
+    before = traces(emulator)
+
     answer = preflight(emulator, path, ORIGIN)
-    assert (200, ORIGIN) == (
-        answer.status,
-        answer.headers["access-control-allow-origin"],
-    )
-    assert "true" == answer.headers["access-control-allow-private-network"]
-    assert (
-        "authorization,idempotency-key"
-        == answer.headers["access-control-allow-headers"]
-    )
+
+    assert answer.status == 200
+    assert answer.headers[ALLOWED_ORIGIN] == ORIGIN
+    assert answer.headers["access-control-allow-private-network"] == "true"
+    allowed_headers = answer.headers["access-control-allow-headers"]
+    assert allowed_headers == "authorization,idempotency-key"
     assert "POST" in answer.headers["access-control-allow-methods"]
-    assert before == untouched(emulator)
+    assert traces(emulator) == before
 
 
-# What browsers ask for by themselves ----------------------------------------------------------------------------------
+# What browsers ask for by themselves --------------------------------------------------
 
-
-@pytest.mark.parametrize(
+LED = pytest.mark.parametrize(
     ("path", "target"),
     [
         ("/", "/_emulator"),
@@ -340,7 +491,13 @@ def test_a_preflight_is_answered_and_is_no_request_of_the_journal(
         ("/_emulator/", "/_emulator"),
     ],
 )
-@pytest.mark.parametrize("headers", [{}, FOLLOWED], ids=["typed", "followed"])
+TYPED_OR_FOLLOWED = pytest.mark.parametrize(
+    "headers", [{}, FOLLOWED], ids=["typed", "followed"]
+)
+
+
+@LED
+@TYPED_OR_FOLLOWED
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
     emulator: EmulatorUnderTest,
@@ -349,22 +506,36 @@ def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
     headers: dict[str, str],
     method: str,
 ) -> None:
-    before = untouched(emulator)
-    led = ask(emulator, path, headers, method, key=None)
-    assert (led.status, "request-id" in led.headers) == (302, True)
-    assert f"/{led.headers['location'].removeprefix('../')}" == target
-    assert untouched(emulator) == before
-    assert (
-        ask(
-            emulator, target, headers if path != "/favicon.ico" else {}, key=None
-        ).status
-        == 200
-    )
+    before = traces(emulator)
+
+    answer = ask(emulator, path, headers, method, key=None)
+
+    assert answer.status == 302
+    assert "request-id" in answer.headers
+    assert f"/{answer.headers['location'].removeprefix('../')}" == target
+    assert traces(emulator) == before
+
+
+@pytest.mark.parametrize("target", ["/_emulator", "/_emulator?sandbox=default"])
+@TYPED_OR_FOLLOWED
+def test_the_page_that_a_browser_is_led_to_is_there(
+    emulator: EmulatorUnderTest, target: str, headers: dict[str, str]
+) -> None:
+    assert ask(emulator, target, headers, key=None).status == 200
+
+
+def test_the_icon_that_a_browser_is_led_to_is_there(
+    emulator: EmulatorUnderTest,
+) -> None:
+    assert ask(emulator, "/_emulator/page/icon.svg", key=None).status == 200
 
 
 @pytest.mark.parametrize(("method", "key"), [("POST", None), ("GET", FULL)])
-def test_a_client_whose_base_url_is_wrong_is_told_so(
+def test_a_client_whose_base_url_is_wrong_gets_a_problem(
     emulator: EmulatorUnderTest, method: str, key: str | None
 ) -> None:
-    assert ask(emulator, "/", method=method, key=key).outcome == (404, "not_found")
+    answer = ask(emulator, "/", method=method, key=key)
+
+    assert answer.status == 404
+    assert answer.code == "not_found"
     assert emulator.sandbox.journal.last_sequence == 1
