@@ -1,7 +1,11 @@
-"""The contract as a document: complete, consistent with itself, fit for client generators; its ledger and examples."""
+"""The contract as a document: complete, consistent, and fit for generators of clients.
+
+Also its decisions, and its examples.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -27,81 +31,180 @@ COMPONENTS: dict[str, Any] = DOCUMENT["components"]
 SCHEMAS: dict[str, Any] = COMPONENTS["schemas"]
 INGREDIENTS = ("PhotographyStyle", "Background", "Pose", "FashionModel")
 SECTION_7 = {
-    code: status
-    for status, codes in {
-        400: "invalid_request invalid_cursor",
-        401: "authentication_required credential_expired credential_revoked",
-        402: "insufficient_credits",
-        403: "permission_denied subscription_required",
-        404: "not_found upload_not_found asset_not_found product_not_found",
-        409: "idempotency_in_progress resource_operation_in_progress upload_bytes_conflict",
-        410: "upload_expired",
-        422: "invalid_input invalid_reference idempotency_key_reused already_at_target_resolution",
-        429: "concurrency_limit_reached rate_limited",
-        503: "service_unavailable",
-        500: "internal_error",
-    }.items()
-    for code in codes.split()
+    "invalid_request": 400,
+    "invalid_cursor": 400,
+    "authentication_required": 401,
+    "credential_expired": 401,
+    "credential_revoked": 401,
+    "insufficient_credits": 402,
+    "permission_denied": 403,
+    "subscription_required": 403,
+    "not_found": 404,
+    "upload_not_found": 404,
+    "asset_not_found": 404,
+    "product_not_found": 404,
+    "idempotency_in_progress": 409,
+    "resource_operation_in_progress": 409,
+    "upload_bytes_conflict": 409,
+    "upload_expired": 410,
+    "invalid_input": 422,
+    "invalid_reference": 422,
+    "idempotency_key_reused": 422,
+    "already_at_target_resolution": 422,
+    "concurrency_limit_reached": 429,
+    "rate_limited": 429,
+    "service_unavailable": 503,
+    "internal_error": 500,
 }
 """The codes of the specification, with their statuses."""
 AUTHORING_CHANGES = {f"update{kind}" for kind in INGREDIENTS}
 """The operations that answer 202 to some changes, and 200 to the others."""
+FILTERS = {
+    "listAssets": ["source"],
+    "listProducts": [],
+    "listGenerations": ["workflow", "status"],
+    "listOperations": ["status", "type", "target_id"],
+    "listPhotographyStyles": ["scope"],
+    "listBackgrounds": ["scope"],
+    "listPoses": ["scope"],
+    "listFashionModels": ["scope"],
+}
+"""The filters of each list."""
+LIMITS = {
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "minProperties",
+    "x-unique-items",
+    "default",
+}
+"""The keywords that limit what a request may be."""
 OPEN = ContractChecker(DOCUMENT, is_closed=False)
 """Allows fields that are not declared, as the contract by itself does."""
 resolve = OPEN.resolve
 
 
+# Reading the document -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredOperation:
+    """An operation of the document."""
+
+    name: str
+    method: str
+    path: str
+    document: dict[str, Any]
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it takes an Idempotency-Key."""
+        return self.method in ("post", "patch")
+
+    @property
+    def statuses(self) -> list[str]:
+        """The statuses of its answers, in their order; `default` is one of them."""
+        return list(self.document["responses"])
+
+    def parameters(self, place: str) -> list[str]:
+        """Return the names of its parameters in a place, such as `query`."""
+        parameters = [
+            resolve(parameter) for parameter in self.document.get("parameters", ())
+        ]
+        return [
+            parameter["name"] for parameter in parameters if parameter["in"] == place
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredResponse:
+    """A response of an operation, by its status or as `default`."""
+
+    operation: str
+    status: str
+    document: Mapping[str, Any]
+
+    @property
+    def is_problem(self) -> bool:
+        return not self.status.startswith("2")
+
+    @property
+    def codes(self) -> list[str]:
+        """The problem codes that it may have."""
+        return list(self.document["x-problem-codes"])
+
+
 @cache
-def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
+def operations() -> dict[str, DeclaredOperation]:
+    """Return the operations by their ids."""
+    declared: dict[str, DeclaredOperation] = {}
+    for path, item in DOCUMENT["paths"].items():
+        for method, document in item.items():
+            name = document["operationId"]
+            declared[name] = DeclaredOperation(name, method, path, document)
+    return declared
+
+
+def names_by_method(*methods: str) -> set[str]:
     return {
-        operation["operationId"]: (method, path, operation)
-        for path, item in DOCUMENT["paths"].items()
-        for method, operation in item.items()
+        operation.name
+        for operation in operations().values()
+        if operation.method in methods
     }
 
 
-def parameters(name: str, place: str) -> list[str]:
-    found = [
-        resolve(parameter) for parameter in operations()[name][2].get("parameters", ())
-    ]
-    return [parameter["name"] for parameter in found if parameter["in"] == place]
-
-
 @cache
-def responses() -> list[tuple[str, str, Mapping[str, Any]]]:
-    return [
-        (name, status, resolve(response))
-        for name, (_, _, operation) in operations().items()
-        for status, response in operation["responses"].items()
+def responses() -> list[DeclaredResponse]:
+    declared: list[DeclaredResponse] = []
+    for name, operation in operations().items():
+        for status, response in operation.document["responses"].items():
+            declared.append(DeclaredResponse(name, status, resolve(response)))
+    return declared
+
+
+def problems() -> list[DeclaredResponse]:
+    return [response for response in responses() if response.is_problem]
+
+
+def declared_codes() -> dict[str, set[str]]:
+    """Return the operations that declare each problem code.
+
+    Left out are the codes of `default`, which any request may get.
+    """
+    declaring: dict[str, set[str]] = {}
+    for response in problems():
+        if response.status == "default":
+            continue
+        for code in response.codes:
+            declaring.setdefault(code, set()).add(response.operation)
+    return declaring
+
+
+def request_bodies() -> list[dict[str, Any]]:
+    bodies = [
+        operation.document.get("requestBody") for operation in operations().values()
     ]
+    return [body["content"]["application/json"] for body in bodies if body]
 
 
-@cache
-def problems() -> list[tuple[str, str, Mapping[str, Any]]]:
-    return [
-        (name, status, response)
-        for name, status, response in responses()
-        if not status.startswith("2")
-    ]
-
-
-def bodies() -> list[dict[str, Any]]:
-    found = (operation.get("requestBody") for _, _, operation in operations().values())
-    return [body["content"]["application/json"] for body in found if body]
-
-
-def answers() -> list[dict[str, Any]]:
-    return [
-        media_type
-        for _, _, response in responses()
-        for media_type in response.get("content", {}).values()
-    ]
+def response_bodies() -> list[dict[str, Any]]:
+    bodies: list[dict[str, Any]] = []
+    for response in responses():
+        bodies += response.document.get("content", {}).values()
+    return bodies
 
 
 def schema_nodes(
     schema: dict[str, Any], where: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A schema and all schemas inside it, not following references."""
+    """Iterate over a schema and all inside it, with their places.
+
+    References are not followed.
+    """
     yield where, schema
     for name, inner in schema.get("properties", {}).items():
         yield from schema_nodes(inner, f"{where}/{name}")
@@ -113,488 +216,613 @@ def schema_nodes(
             yield from schema_nodes(inner, f"{where}/{keyword}/{index}")
 
 
+def nodes_of(names: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Iterate over all nodes of some schemas."""
+    for name in names:
+        yield from schema_nodes(SCHEMAS[name], name)
+
+
 def reachable(media_types: Iterable[dict[str, Any]]) -> set[str]:
-    """The names of all schemas that bodies refer to, directly or through others."""
-    waiting, seen = (
-        [media_type["schema"]["$ref"] for media_type in media_types],
-        set[str](),
-    )
+    """Return the names of all schemas that bodies refer to, directly or not."""
+    waiting = [media_type["schema"]["$ref"] for media_type in media_types]
+    seen: set[str] = set()
     while waiting:
         name = waiting.pop().rpartition("/")[2]
-        if name not in seen:
-            seen.add(name)
-            waiting += [
-                node["$ref"]
-                for _, node in schema_nodes(SCHEMAS[name], name)
-                if "$ref" in node
-            ]
+        if name in seen:
+            continue
+        seen.add(name)
+        for _place, node in schema_nodes(SCHEMAS[name], name):
+            if "$ref" in node:
+                waiting.append(node["$ref"])
     return seen
 
 
 def codes_of(schema: dict[str, Any]) -> list[str]:
-    """The codes that a problem's schema admits: the narrowest enum of its `code`, or those of its branches."""
-    if "oneOf" in resolve(schema):
-        return [
-            code for branch in resolve(schema)["oneOf"] for code in codes_of(branch)
-        ]
-    parts = [resolve(part) for part in resolve(schema)["allOf"]]
-    narrowed: list[str] = resolve(parts[-1]["properties"]["code"])["enum"]
-    return narrowed
+    """Return the codes that a problem's schema admits.
+
+    They are the narrowest enum of its `code`, or those of its branches.
+    """
+    schema = resolve(schema)
+    if "oneOf" not in schema:
+        last_part = resolve(schema["allOf"][-1])
+        return list(resolve(last_part["properties"]["code"])["enum"])
+    codes: list[str] = []
+    for branch in schema["oneOf"]:
+        codes += codes_of(branch)
+    return codes
 
 
 def bounds_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the fields of a schema may be, without what is said of them."""
+    """Return what the fields of a schema may be, without what is said of them."""
+    return {name: _bounds_of(field) for name, field in schema["properties"].items()}
+
+
+def _bounds_of(field: dict[str, Any]) -> dict[str, Any]:
     said = {"description", "default", "x-decision", "x-emulator-only"}
-    return {
-        name: {
-            keyword: value for keyword, value in field.items() if keyword not in said
-        }
-        for name, field in schema["properties"].items()
-    }
+    return {keyword: field[keyword] for keyword in field if keyword not in said}
 
 
-class TestOperations:
-    def test_are_those_that_the_tests_call_and_succeed_as_there(self) -> None:
-        assert len(operations()) >= 38, "those of the specification"
-        for name, (_, _, operation) in operations().items():
-            *statuses, default = operation["responses"]
-            later = {"202"} if name in AUTHORING_CHANGES else set()
-            assert {str(SUCCESSES[name])} | later == {
-                status for status in statuses if status < "300"
-            }
-            assert default == "default"
+# Operations ---------------------------------------------------------------------------
 
-    def test_take_a_query_where_they_list(self) -> None:
-        filters = {
-            "listAssets": ["source"],
-            "listProducts": [],
-            "listGenerations": ["workflow", "status"],
-        }
-        filters |= {"listOperations": ["status", "type", "target_id"]}
-        for name in operations():
-            expected = (
-                ["limit", "after", *filters.get(name, ["scope"])]
-                if name.startswith("list")
-                else []
-            )
-            assert expected == parameters(name, "query")
+EVERY_OPERATION = pytest.mark.parametrize(
+    "operation", operations().values(), ids=lambda operation: operation.name
+)
 
-    def test_require_an_idempotency_key_and_name_their_cost_when_they_create_or_update(
-        self,
-    ) -> None:
-        for name, (method, _, operation) in operations().items():
-            is_write = method in ("post", "patch")
-            assert ["Idempotency-Key"] * is_write == parameters(name, "header")
-            assert is_write == ("x-service-credit-cost" in operation)
-            assert is_write or "requestBody" not in operation
-            assert operation.get("requestBody", {"required": True})["required"]
-        assert COMPONENTS["parameters"]["IdempotencyKey"]["required"] is True
 
-    def test_name_the_limits_that_the_service_has(self) -> None:
-        limits = (
-            NEW_TEAM["requests_per_minute"],
-            TEAM_REQUESTS_PER_MINUTE,
-            NEW_TEAM["concurrency_limit"],
-        )
-        assert limits == tuple(DOCUMENT["x-service-limits"].values())
+def test_the_contract_has_the_operations_of_the_specification() -> None:
+    assert len(operations()) >= 38
 
-    def test_need_the_credential_all_of_them(self) -> None:
-        assert DOCUMENT["security"] == [{"apiCredential": []}]
-        assert COMPONENTS["securitySchemes"]["apiCredential"]["scheme"] == "bearer"
-        assert [
-            name
-            for name, (_, _, operation) in operations().items()
-            if "security" in operation
-        ] == []
+
+@EVERY_OPERATION
+def test_an_operation_declares_the_success_that_the_tests_get(
+    operation: DeclaredOperation,
+) -> None:
+    successes = {status for status in operation.statuses if status.startswith("2")}
+
+    expected = {str(SUCCESSES[operation.name])}
+    if operation.name in AUTHORING_CHANGES:
+        expected.add("202")
+    assert successes == expected
+
+
+@EVERY_OPERATION
+def test_the_last_response_of_an_operation_is_the_default(
+    operation: DeclaredOperation,
+) -> None:
+    assert operation.statuses[-1] == "default"
+
+
+@EVERY_OPERATION
+def test_lists_alone_take_a_query(operation: DeclaredOperation) -> None:
+    expected = []
+    if operation.name in FILTERS:
+        expected = ["limit", "after", *FILTERS[operation.name]]
+    assert operation.parameters("query") == expected
+
+
+def test_every_list_has_its_filters_here() -> None:
+    lists = {name for name in operations() if name.startswith("list")}
+
+    assert lists == FILTERS.keys()
+
+
+@EVERY_OPERATION
+def test_creations_and_updates_alone_take_an_idempotency_key(
+    operation: DeclaredOperation,
+) -> None:
+    if operation.is_write:
+        assert operation.parameters("header") == ["Idempotency-Key"]
+    else:
+        assert operation.parameters("header") == []
+
+
+def test_the_idempotency_key_is_required() -> None:
+    assert COMPONENTS["parameters"]["IdempotencyKey"]["required"] is True
+
+
+@EVERY_OPERATION
+def test_creations_and_updates_alone_name_their_cost(
+    operation: DeclaredOperation,
+) -> None:
+    assert ("x-service-credit-cost" in operation.document) == operation.is_write
+
+
+@EVERY_OPERATION
+def test_only_creations_and_updates_have_a_body_which_is_required(
+    operation: DeclaredOperation,
+) -> None:
+    body = operation.document.get("requestBody")
+
+    if body is not None:
+        assert operation.is_write
+        assert body["required"] is True
+
+
+def test_the_contract_names_the_limits_that_the_service_has() -> None:
+    requests, requests_of_team, concurrency = DOCUMENT["x-service-limits"].values()
+
+    assert requests == NEW_TEAM["requests_per_minute"]
+    assert requests_of_team == TEAM_REQUESTS_PER_MINUTE
+    assert concurrency == NEW_TEAM["concurrency_limit"]
+
+
+def test_all_operations_need_the_credential() -> None:
+    exceptions = [
+        operation.name
+        for operation in operations().values()
+        if "security" in operation.document
+    ]
+
+    assert exceptions == []
+    assert DOCUMENT["security"] == [{"apiCredential": []}]
+    assert COMPONENTS["securitySchemes"]["apiCredential"]["scheme"] == "bearer"
+
+
+# Links --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedParameter:
+    """A parameter of another operation that a link fills from an answer."""
+
+    answer: Mapping[str, Any]
+    operation: str
+    name: str
+    pointer: str
+
+
+def linked_parameters() -> list[LinkedParameter]:
+    linked: list[LinkedParameter] = []
+    for response in responses():
+        for reference in response.document.get("links", {}).values():
+            link = resolve(reference)
+            for name, expression in link["parameters"].items():
+                pointer = expression.removeprefix("$response.body#/")
+                linked.append(
+                    LinkedParameter(
+                        response.document, link["operationId"], name, pointer
+                    )
+                )
+    return linked
 
 
 def shows(reference: Mapping[str, Any], steps: list[str]) -> bool:
     """Whether what fits a schema can have a value at the end of these steps."""
+    if not steps:
+        return True
     schema = resolve(reference)
     if "oneOf" in schema:
         return any(shows(branch, steps) for branch in schema["oneOf"])
-    step, *rest = steps or [""]
-    inner = (
-        schema.get("items")
-        if step.isdecimal()
-        else schema.get("properties", {}).get(step)
-    )
-    return not steps or (inner is not None and shows(inner, rest))
+    step = steps[0]
+    if step.isdecimal():
+        inner = schema.get("items")
+    else:
+        inner = schema.get("properties", {}).get(step)
+    return inner is not None and shows(inner, steps[1:])
 
 
-class TestLinks:
-    def test_lead_from_a_value_of_their_answer_to_a_parameter_of_an_operation(
-        self,
-    ) -> None:
-        found = [
-            (answer, resolve(link))
-            for _, _, answer in responses()
-            for link in answer.get("links", {}).values()
+def test_there_are_links() -> None:
+    assert len(linked_parameters()) >= 33
+
+
+def test_links_lead_to_parameters_of_operations() -> None:
+    for linked in linked_parameters():
+        operation = operations()[linked.operation]
+        names = operation.parameters("path") + operation.parameters("query")
+
+        assert linked.name in names
+
+
+def test_links_lead_from_values_of_their_answer() -> None:
+    for linked in linked_parameters():
+        schema = linked.answer["content"]["application/json"]["schema"]
+
+        assert shows(schema, linked.pointer.split("/")), linked.pointer
+
+
+# Headers ------------------------------------------------------------------------------
+
+
+def answers_with(header: str) -> set[str]:
+    """Return the answers that declare a header, such as `createProduct 201`."""
+    return {
+        f"{response.operation} {response.status}"
+        for response in responses()
+        if header in response.document["headers"]
+    }
+
+
+@pytest.mark.parametrize("header", ["Request-Id", "Deprecation", "Link", "Sunset"])
+def test_every_answer_names_its_exchange_and_its_deprecation(header: str) -> None:
+    every = {f"{response.operation} {response.status}" for response in responses()}
+
+    assert answers_with(header) == every
+
+
+def test_of_these_headers_the_request_id_alone_is_required() -> None:
+    headers = COMPONENTS["headers"]
+
+    assert headers["RequestId"]["required"] is True
+    assert headers["Deprecation"]["required"] is False
+    assert headers["Link"]["required"] is False
+    assert headers["Sunset"]["required"] is False
+
+
+def test_new_assets_products_and_authoring_work_alone_have_a_location() -> None:
+    expected = {"completeUpload 201", "createProduct 201"}
+    for kind in INGREDIENTS:
+        expected |= {f"create{kind} 202", f"update{kind} 202"}
+
+    assert answers_with("Location") == expected
+
+
+def test_answers_say_when_to_retry_where_waiting_helps() -> None:
+    refusals = {
+        f"{response.operation} {response.status}"
+        for response in responses()
+        if response.status in ("429", "503")
+    }
+    polls = {"getOperation 200", "getGeneration 200"}
+
+    assert answers_with("Retry-After") == refusals | polls
+
+
+# Problems -----------------------------------------------------------------------------
+
+
+def problem_document(response: DeclaredResponse) -> dict[str, Any]:
+    return dict(response.document["content"]["application/problem+json"])
+
+
+def test_a_problem_has_an_example_of_each_of_its_codes() -> None:
+    for problem in problems():
+        examples = problem_document(problem)["examples"]
+
+        assert list(examples) == problem.codes, problem.operation
+
+
+def test_a_problem_has_the_codes_and_the_status_of_its_schema() -> None:
+    for problem in problems():
+        if problem.status == "default":
+            continue
+        schema = problem_document(problem)["schema"]
+
+        assert codes_of(schema) == problem.codes, problem.operation
+        statuses = {STATUSES[code] for code in problem.codes}
+        assert statuses == {int(problem.status)}, problem.operation
+
+
+def test_the_default_has_the_codes_that_any_request_may_get() -> None:
+    for problem in problems():
+        if problem.status != "default":
+            continue
+        schema = problem_document(problem)["schema"]
+
+        assert problem.codes == [
+            "invalid_request",
+            "permission_denied",
+            "not_found",
+            "internal_error",
         ]
-        assert len(found) >= 33
-        for answer, link in found:
-            known = [
-                name
-                for place in ("path", "query")
-                for name in parameters(link["operationId"], place)
-            ]
-            for name, expression in link["parameters"].items():
-                assert name in known
-                steps = expression.removeprefix("$response.body#/").split("/")
-                assert shows(answer["content"]["application/json"]["schema"], steps), (
-                    link
-                )
+        assert set(codes_of(schema)) == STATUSES.keys()
 
 
-class TestHeaders:
-    @staticmethod
-    def having(header: str) -> set[tuple[str, str]]:
-        return {
-            (name, status)
-            for name, status, response in responses()
-            if header in response["headers"]
-        }
-
-    def test_name_the_exchange_and_its_deprecation_on_every_answer(self) -> None:
-        everywhere = {(name, status) for name, status, _ in responses()}
-        for name, is_required in {
-            "Request-Id": True,
-            "Deprecation": False,
-            "Link": False,
-            "Sunset": False,
-        }.items():
-            assert everywhere == self.having(name)
-            assert (
-                is_required == COMPONENTS["headers"][name.replace("-", "")]["required"]
-            )
-
-    def test_locate_new_assets_products_and_authoring_work_and_nothing_else(
-        self,
-    ) -> None:
-        work = {
-            (f"{verb}{kind}", "202")
-            for verb in ("create", "update")
-            for kind in INGREDIENTS
-        }
-        assert {
-            ("completeUpload", "201"),
-            ("createProduct", "201"),
-        } | work == self.having("Location")
-
-    def test_say_when_to_retry_where_waiting_helps(self) -> None:
-        refused = {
-            (name, status)
-            for name, status, _ in responses()
-            if status in ("429", "503")
-        }
-        assert refused | {
-            ("getOperation", "200"),
-            ("getGeneration", "200"),
-        } == self.having("Retry-After")
+def test_problems_have_the_statuses_of_section_7() -> None:
+    assert SECTION_7.items() <= STATUSES.items()
 
 
-class TestProblems:
-    def test_carry_the_codes_of_their_schema(self) -> None:
-        for _, status, response in problems():
-            media_type, codes = (
-                response["content"]["application/problem+json"],
-                response["x-problem-codes"],
-            )
-            assert codes == list(media_type["examples"])
-            if status == "default":  # what any request may meet
-                assert [
-                    "invalid_request",
-                    "permission_denied",
-                    "not_found",
-                    "internal_error",
-                ] == codes
-                assert STATUSES.keys() == {*codes_of(media_type["schema"])}
-            else:
-                assert codes == codes_of(media_type["schema"])
-                assert {int(status)} == {STATUSES[code] for code in codes}
+def test_a_problem_requires_its_title_its_detail_and_its_request_id() -> None:
+    required = SCHEMAS["ProblemDetails"]["required"]
 
-    def test_have_the_statuses_of_section_7(self) -> None:
-        assert SECTION_7.items() <= STATUSES.items()
-        assert ["title", "detail", "request_id"] == SCHEMAS["ProblemDetails"][
-            "required"
-        ]
-
-    def test_are_those_that_section_4_lists(self) -> None:
-        every = {*operations()}
-        reads, deletions, writes = (
-            {name for name, (method, _, _) in operations().items() if method in methods}
-            for methods in (("get",), ("delete",), ("post", "patch"))
-        )
-        starts = {
-            name
-            for name, (_, _, operation) in operations().items()
-            if "202" in operation["responses"]
-        }
-        lists = {name for name in every if name.startswith("list")}
-        uploads, assets = (
-            {"createUpload", "completeUpload"},
-            {"getAsset", "deleteAsset"},
-        )
-        products = {"getProduct", "updateProduct", "deleteProduct"}
-        others = (
-            {name for name, (_, path, _) in operations().items() if "{" in path}
-            - uploads
-            - assets
-            - products
-        )
-        expected = {
-            "invalid_request": lists | uploads,
-            "invalid_cursor": lists,
-            "authentication_required": every,
-            "credential_expired": every,
-            "credential_revoked": every,
-            "insufficient_credits": starts
-            - {"createPhotographyStyle", "updatePhotographyStyle"},
-            "permission_denied": every - {"getTeam"},
-            "subscription_required": writes,
-            "not_found": others,
-            "upload_not_found": {"completeUpload"},
-            "asset_not_found": assets,
-            "product_not_found": products,
-            "idempotency_in_progress": writes,
-            "resource_operation_in_progress": deletions | AUTHORING_CHANGES,
-            "upload_bytes_conflict": {"completeUpload"},
-            "upload_expired": {"completeUpload"},
-            "invalid_input": writes,
-            "invalid_reference": writes - uploads,
-            "idempotency_key_reused": writes,
-            "already_at_target_resolution": {"createUpscaleGeneration"},
-            "concurrency_limit_reached": starts,
-            "rate_limited": every,
-            "service_unavailable": every - reads,
-            "internal_error": set(),
-        }
-        declared = [
-            (name, code)
-            for name, status, response in problems()
-            for code in response["x-problem-codes"]
-            if status != "default"
-        ]
-        assert expected == {
-            code: {name for name, known in declared if known == code}
-            for code in expected
-        }
+    assert required == ["title", "detail", "request_id"]
 
 
-class TestSchemas:
-    def test_of_requests_are_closed_and_of_answers_open(self) -> None:
-        closed_ones = {
-            name
-            for name, schema in SCHEMAS.items()
-            if schema.get("additionalProperties") is False
-        }
-        objects = {
-            name for name, schema in SCHEMAS.items() if schema.get("type") == "object"
-        }
-        assert reachable(bodies()) & objects == closed_ones
-        assert set() == reachable(answers()) & closed_ones
+def test_operations_declare_the_codes_that_section_4_lists_and_no_others() -> None:
+    every = {*operations()}
+    reads = names_by_method("get")
+    deletions = names_by_method("delete")
+    writes = names_by_method("post", "patch")
+    lists = {name for name in every if name.startswith("list")}
+    uploads = {"createUpload", "completeUpload"}
+    assets = {"getAsset", "deleteAsset"}
+    products = {"getProduct", "updateProduct", "deleteProduct"}
+    with_id = {name for name in every if "{" in operations()[name].path}
+    work = {name for name in every if "202" in operations()[name].statuses}
+    free_work = {"createPhotographyStyle", "updatePhotographyStyle"}
 
-    def test_of_patches_need_a_field_and_bound_it_as_at_creation(self) -> None:
-        for name in [name for name in SCHEMAS if name.endswith("Patch")]:
-            changed, created = SCHEMAS[name], SCHEMAS[name.replace("Patch", "Write")]
-            assert changed["minProperties"] == 1
-            assert bounds_of(changed) == bounds_of(created), name
-
-    def test_of_requests_say_which_limits_the_specification_does_not_have(self) -> None:
-        limits = {
-            "pattern",
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "minimum",
-            "maximum",
-        }
-        limits |= {"minProperties", "x-unique-items", "default"}
-        requests = [
-            found
-            for name in reachable(bodies())
-            for found in schema_nodes(SCHEMAS[name], name)
-        ]
-        requests += [
-            (name, part["schema"])
-            for name, part in COMPONENTS["parameters"].items()
-            if part["in"] != "path"
-        ]
-        specified = set()
-        for where, node in requests:
-            marked = {*node.get("x-emulator-only", ())}
-            assert marked <= limits & node.keys(), where
-            specified |= {
-                f"{where.rpartition('/')[2]} {limit}"
-                for limit in limits & node.keys() - marked
-            }
-        counted = {"asset_ids", "fashion_model_ids"}
-        assert specified == {
-            *{
-                f"{name} {limit}"
-                for name in counted
-                for limit in ("minItems", "maxItems")
-            },
-            *(
-                "image_count minimum",
-                "image_count maximum",
-                "size_bytes maximum",
-                "hex pattern",
-            ),
-            *("Limit maximum", "Limit default"),
-            *("supported_camera_distances maxItems", "IdempotencyKey minLength"),
-        }
-
-    def test_of_unions_say_how_to_tell_the_branches_apart(self) -> None:
-        nodes = [
-            found
-            for name, schema in SCHEMAS.items()
-            for found in schema_nodes(schema, name)
-        ]
-        unions = {
-            where: node
-            for where, node in nodes
-            if {"type": "null"} not in node.get("oneOf", [{"type": "null"}])
-        }
-        updates = {f"{kind}OrOperation" for kind in INGREDIENTS}
-        conflicts = unions.pop("AuthoringConflictProblem")
-        assert conflicts["discriminator"]["mapping"] == {
-            code: branch["$ref"]
-            for branch in conflicts["oneOf"]
-            for code in codes_of(branch)
-        }
-        assert {
-            "BackgroundSelection",
-            "FashionModelSelection",
-            *updates,
-        } == unions.keys()
-        for union in unions.values():
-            name, mapping = (
-                union["discriminator"]["propertyName"],
-                union["discriminator"]["mapping"],
-            )
-            assert list(mapping.values()) == [
-                branch["$ref"] for branch in union["oneOf"]
-            ]
-            for word, reference in mapping.items():
-                branch = resolve({"$ref": reference})
-                assert {"type": "string", "const": word}.items() <= branch[
-                    "properties"
-                ][name].items()
-                assert name in branch["required"]
-
-    def test_answer_with_every_field_but_those_that_the_specification_does_not_promise(
-        self,
-    ) -> None:
-        resources = [
-            name
-            for name, schema in SCHEMAS.items()
-            if "object" in schema.get("properties", ())
-        ]
-        assert len(resources) >= 12
-        optional = {
-            name: {*SCHEMAS[name]["properties"]} - {*SCHEMAS[name]["required"]}
-            for name in resources
-        }
-        expected = {
-            "Product": {"description", "dimensions"},
-            "Generation": {"resolved_asset_ids"},
-        }
-        assert expected == {name: some for name, some in optional.items() if some}
-
-    def test_leave_open_what_section_2_does_not_show_of_a_generation(self) -> None:
-        for name in ("initiated_by", "output_summary", "credits", "request"):
-            assert {"description", "x-decision"} == SCHEMAS["Generation"]["properties"][
-                name
-            ].keys()
-
-    def test_promise_timestamps_with_milliseconds(self) -> None:
-        check = OPEN.validator("#/components/schemas/Timestamp")
-        fitting = {"2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000+00:00"}
-        others = {
-            "2026-01-01T00:00:00Z",
-            "2026-01-01T00:00:00.000+01:00",
-            "2026-02-30T00:00:00.000Z",
-        }
-        assert fitting == {text for text in fitting | others if check.is_valid(text)}
+    assert declared_codes() == {
+        "invalid_request": lists | uploads,
+        "invalid_cursor": lists,
+        "authentication_required": every,
+        "credential_expired": every,
+        "credential_revoked": every,
+        "insufficient_credits": work - free_work,
+        "permission_denied": every - {"getTeam"},
+        "subscription_required": writes,
+        "not_found": with_id - uploads - assets - products,
+        "upload_not_found": {"completeUpload"},
+        "asset_not_found": assets,
+        "product_not_found": products,
+        "idempotency_in_progress": writes,
+        "resource_operation_in_progress": deletions | AUTHORING_CHANGES,
+        "upload_bytes_conflict": {"completeUpload"},
+        "upload_expired": {"completeUpload"},
+        "invalid_input": writes,
+        "invalid_reference": writes - uploads,
+        "idempotency_key_reused": writes,
+        "already_at_target_resolution": {"createUpscaleGeneration"},
+        "concurrency_limit_reached": work,
+        "rate_limited": every,
+        "service_unavailable": every - reads,
+    }
 
 
-# The ledger, the control plane and the examples -----------------------------------------------------------------------
+# Schemas ------------------------------------------------------------------------------
+
+
+def closed_schemas() -> set[str]:
+    return {
+        name
+        for name, schema in SCHEMAS.items()
+        if schema.get("additionalProperties") is False
+    }
+
+
+def test_the_schemas_of_requests_are_closed() -> None:
+    objects = {
+        name for name, schema in SCHEMAS.items() if schema.get("type") == "object"
+    }
+
+    assert closed_schemas() == reachable(request_bodies()) & objects
+
+
+def test_the_schemas_of_answers_are_open() -> None:
+    assert closed_schemas() & reachable(response_bodies()) == set()
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEMAS if name.endswith("Patch")])
+def test_a_patch_needs_a_field_and_bounds_it_as_at_creation(name: str) -> None:
+    patch = SCHEMAS[name]
+    creation = SCHEMAS[name.replace("Patch", "Write")]
+
+    assert patch["minProperties"] == 1
+    assert bounds_of(patch) == bounds_of(creation)
+
+
+def request_nodes() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Iterate over the schemas of what a client sends, ids in paths left out."""
+    yield from nodes_of(reachable(request_bodies()))
+    for name, parameter in COMPONENTS["parameters"].items():
+        if parameter["in"] != "path":
+            yield name, parameter["schema"]
+
+
+def test_only_limits_are_marked_as_the_emulators_own() -> None:
+    for place, node in request_nodes():
+        marked = {*node.get("x-emulator-only", ())}
+
+        assert marked <= LIMITS & node.keys(), place
+
+
+def test_limits_that_the_specification_does_not_have_are_marked() -> None:
+    specified: set[str] = set()
+    for place, node in request_nodes():
+        field = place.rpartition("/")[2]
+        unmarked = LIMITS & node.keys() - {*node.get("x-emulator-only", ())}
+        specified |= {f"{field} {limit}" for limit in unmarked}
+
+    assert specified == {
+        "asset_ids minItems",
+        "asset_ids maxItems",
+        "fashion_model_ids minItems",
+        "fashion_model_ids maxItems",
+        "image_count minimum",
+        "image_count maximum",
+        "size_bytes maximum",
+        "hex pattern",
+        "Limit maximum",
+        "Limit default",
+        "supported_camera_distances maxItems",
+        "IdempotencyKey minLength",
+    }
+
+
+UNIONS = [
+    "BackgroundSelection",
+    "FashionModelSelection",
+    "PhotographyStyleOrOperation",
+    "BackgroundOrOperation",
+    "PoseOrOperation",
+    "FashionModelOrOperation",
+]
+
+
+def test_these_are_all_unions() -> None:
+    unions = {
+        place
+        for place, node in nodes_of(SCHEMAS)
+        if "oneOf" in node and {"type": "null"} not in node["oneOf"]
+    }
+
+    assert unions == {*UNIONS, "AuthoringConflictProblem"}
+
+
+@pytest.mark.parametrize("name", UNIONS)
+def test_a_union_says_how_to_tell_its_branches_apart(name: str) -> None:
+    union = SCHEMAS[name]
+
+    discriminator = union["discriminator"]
+    mapping = discriminator["mapping"]
+    assert [{"$ref": reference} for reference in mapping.values()] == union["oneOf"]
+    for word, reference in mapping.items():
+        branch = resolve({"$ref": reference})
+        field = branch["properties"][discriminator["propertyName"]]
+        assert field["type"] == "string"
+        assert field["const"] == word
+        assert discriminator["propertyName"] in branch["required"]
+
+
+def test_the_branches_of_a_conflict_are_told_apart_by_their_codes() -> None:
+    conflict = SCHEMAS["AuthoringConflictProblem"]
+
+    branch_of_code: dict[str, str] = {}
+    for branch in conflict["oneOf"]:
+        for code in codes_of(branch):
+            branch_of_code[code] = branch["$ref"]
+    assert conflict["discriminator"]["mapping"] == branch_of_code
+
+
+def resource_schemas() -> dict[str, dict[str, Any]]:
+    return {
+        name: schema
+        for name, schema in SCHEMAS.items()
+        if "object" in schema.get("properties", ())
+    }
+
+
+def test_there_are_schemas_of_resources() -> None:
+    assert len(resource_schemas()) >= 12
+
+
+@pytest.mark.parametrize("name", resource_schemas())
+def test_a_resource_has_every_field_that_the_specification_promises(name: str) -> None:
+    not_promised = {
+        "Product": {"description", "dimensions"},
+        "Generation": {"resolved_asset_ids"},
+    }
+    schema = SCHEMAS[name]
+
+    optional = schema["properties"].keys() - {*schema["required"]}
+
+    assert optional == not_promised.get(name, set())
+
+
+@pytest.mark.parametrize(
+    "field", ["initiated_by", "output_summary", "credits", "request"]
+)
+def test_what_section_2_does_not_show_of_a_generation_is_left_open(field: str) -> None:
+    schema = SCHEMAS["Generation"]["properties"][field]
+
+    assert schema.keys() == {"description", "x-decision"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_timestamp"),
+    [
+        ("2026-01-01T00:00:00.000Z", True),
+        ("2026-01-01T00:00:00.000+00:00", True),
+        ("2026-01-01T00:00:00Z", False),
+        ("2026-01-01T00:00:00.000+01:00", False),
+        ("2026-02-30T00:00:00.000Z", False),
+    ],
+)
+def test_timestamps_have_milliseconds_and_are_in_utc(
+    text: str, is_timestamp: bool
+) -> None:
+    validator = OPEN.validator("#/components/schemas/Timestamp")
+
+    assert validator.is_valid(text) == is_timestamp
+
+
+# Decisions ----------------------------------------------------------------------------
 
 DECISIONS: list[dict[str, Any]] = read_contract("decisions.yaml")["decisions"]
 
 
-def test_decisions_are_numbered_in_order_and_all_are_cited_and_no_others() -> None:
-    ids = [decision["id"] for decision in DECISIONS]
-    assert all(re.fullmatch("D[0-9]{2}", number) for number in ids)
-    assert sorted({*ids}) == ids
-    contract = (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
-    texts = [
-        contract,
-        *(
-            path.read_text(encoding="utf-8")
-            for path in (ROOT / "emulator").rglob("*.py")
-        ),
-    ]
-    in_contract, cited = (
-        {*re.findall(r"\bD[0-9]{2}\b", text)} for text in (contract, "\n".join(texts))
-    )
-    assert in_contract <= {*ids} <= cited
+DECISION_IDS = [decision["id"] for decision in DECISIONS]
+
+
+def decisions_cited_in(text: str) -> set[str]:
+    return {*re.findall(r"\bD[0-9]{2}\b", text)}
+
+
+def contract_text() -> str:
+    return (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
+
+
+def test_decisions_are_numbered_in_order_and_once() -> None:
+    for number in DECISION_IDS:
+        assert re.fullmatch("D[0-9]{2}", number)
+    assert sorted({*DECISION_IDS}) == DECISION_IDS
+
+
+def test_the_contract_cites_decisions_that_there_are() -> None:
+    assert decisions_cited_in(contract_text()) <= {*DECISION_IDS}
+
+
+def test_every_decision_is_cited_by_the_contract_or_the_code() -> None:
+    cited = decisions_cited_in(contract_text())
+    for file in (ROOT / "emulator").rglob("*.py"):
+        cited |= decisions_cited_in(file.read_text(encoding="utf-8"))
+
+    assert {*DECISION_IDS} <= cited
 
 
 def test_the_code_has_each_reading_of_the_ledger_and_no_other() -> None:
-    told = [
-        (f"{decision['id']}={reading['id']}", reading["gives"])
-        for decision in DECISIONS
-        for reading in decision.get("readings", ())
-    ]
-    assert told == [(reading.name, reading.gives) for reading in READINGS.values()]
+    in_ledger: list[tuple[str, str]] = []
+    for decision in DECISIONS:
+        for reading in decision.get("readings", ()):
+            name = f"{decision['id']}={reading['id']}"
+            in_ledger.append((name, reading["gives"]))
+
+    in_code = [(reading.name, reading.gives) for reading in READINGS.values()]
+    assert in_code == in_ledger
 
 
 def test_each_field_of_the_readings_belongs_to_one_decision() -> None:
     decisions = {reading.field: reading.decision for reading in READINGS.values()}
-    assert set(Readings.__struct_fields__) == set(decisions)
+
+    assert decisions.keys() == set(Readings.__struct_fields__)
     assert len(decisions) == len(set(decisions.values()))
-    assert {PLAIN} == {
-        getattr(NO_READINGS, field) for field in Readings.__struct_fields__
-    }
+
+
+@pytest.mark.parametrize("field", Readings.__struct_fields__)
+def test_without_readings_each_decision_is_read_plainly(field: str) -> None:
+    assert getattr(NO_READINGS, field) == PLAIN
+
+
+# The documents ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["openapi.yaml", "control-plane.yaml"])
 def test_a_contract_is_valid_openapi(name: str) -> None:
-    assert [
-        error.message
-        for error in OpenAPIV31SpecValidator(read_contract(name)).iter_errors()
-    ] == []
+    errors = OpenAPIV31SpecValidator(read_contract(name)).iter_errors()
+
+    assert [error.message for error in errors] == []
 
 
 def test_bounds_of_the_control_plane_are_those_of_the_code() -> None:
     schemas = read_contract("control-plane.yaml")["components"]["schemas"]
-    assert (
-        schemas["Count"]["maximum"]
-        == schemas["PositiveCount"]["maximum"]
-        == MAX_INTEGER
-    )
+
+    assert schemas["Count"]["maximum"] == MAX_INTEGER
+    assert schemas["PositiveCount"]["maximum"] == MAX_INTEGER
     assert schemas["Line"]["maxLength"] == MAX_NAME_CHARACTERS
     assert schemas["SandboxWrite"]["properties"]["seed"]["maximum"] == MAX_SEED
 
 
 def test_the_examples_are_what_the_emulator_answers() -> None:
-    shown, told = COMPONENTS["examples"], told_examples()
-    assert list(told) == list(shown)
-    for name, example in told.items():
-        assert without_sizes(example) == without_sizes(shown[name]), (
+    in_contract = COMPONENTS["examples"]
+
+    answered = told_examples()
+
+    assert list(answered) == list(in_contract)
+    for name, example in answered.items():
+        assert without_sizes(example) == without_sizes(in_contract[name]), (
             f"{name} has changed; run: make contract"
         )
 
 
 def without_sizes(value: Any) -> Any:
-    """An example but for the sizes of files, which another version of a library may change."""
-    if isinstance(value, dict):
-        return {
-            name: without_sizes(item)
-            for name, item in value.items()
-            if name != "size_bytes"
-        }
-    return [without_sizes(item) for item in value] if isinstance(value, list) else value
+    """Return an example without the sizes of files.
+
+    Another version of a library may change them.
+    """
+    if isinstance(value, list):
+        return [without_sizes(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: without_sizes(item)
+        for name, item in value.items()
+        if name != "size_bytes"
+    }
