@@ -27,7 +27,7 @@ def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(
     expect(row).to_contain_text("Demo")
     row.click()
     expect(region).to_contain_text("Remedy")
-    expect(region).to_contain_text("/asset_ids")
+    expect(region).to_contain_text("Asset ids: found nothing")
     expect(region.locator(".check-decided")).to_contain_text("decided")
     expect(region.get_by_role("group", name="Request body")).to_contain_text(
         '"name": "Shirt"'

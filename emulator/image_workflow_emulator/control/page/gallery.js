@@ -8,7 +8,7 @@ import { ask, Refusal } from "./service.js";
 import { StillList } from "./still.js";
 import { assets, teams, works } from "./store.js";
 import { act, actButton, empty, field, head, html, options, render } from "./ui.js";
-import { counted, sentence, size, timeOfDay } from "./words.js";
+import { counted, sentence, size, timeOfDay, withoutPointers } from "./words.js";
 
 export const name = "Gallery";
 export const place = "main";
@@ -99,7 +99,7 @@ export function create(panel) {
     const place = isAdmitted ? `work/${answer.body.id}` : `requests/${answer.entry?.sequence ?? ""}`;
     const text = isAdmitted
       ? "Admitted: four pictures are on their way."
-      : `The request failed: ${answer.status ?? "no answer"} ${code}: ${detail}.`;
+      : `The request failed: ${answer.status ?? "no answer"} ${code}: ${withoutPointers(detail)}.`;
     message = html`
       <p class=${`gallery-message ${isAdmitted ? "" : "is-refused"}`} role=${isAdmitted ? null : "alert"}>
         ${text} <a href=${`#${place}`}>${isAdmitted ? "Watch them in Work" : "See why in Requests"}</a>

@@ -7,7 +7,7 @@ import { compared, SendAgain } from "./send-again.js";
 import { ask, Refusal, referenceAddress } from "./service.js";
 import { operations, teams } from "./store.js";
 import { actButton, badge, copy, html, notify, part, remedy } from "./ui.js";
-import { counted, duration, sentence } from "./words.js";
+import { counted, duration, sentence, withoutPointers } from "./words.js";
 import { makeRule } from "./workbench.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
@@ -105,6 +105,11 @@ function faint(text) {
   return html`<p class="faint">${text}</p>`;
 }
 
+/** An explanation with fields named in words, and ids as links. */
+function forPeople(text) {
+  return linked(withoutPointers(text));
+}
+
 function top(title, state, close) {
   // An operation id breaks between its words only.
   const words = title.split(/(?=[A-Z])/).map((word) => [html`<wbr />`, word]);
@@ -124,8 +129,8 @@ function describe(entry, operation, close, tool, use) {
   return html`
     ${top(entry.operation ?? `${entry.method} ${path}`, state, close)}
     <p class="details-line"><code>${linked(`${entry.method} ${query ? `${path}?${query}` : path}`)}</code></p>
-    <p class="summary">${linked(explanation.summary)}</p>
-    ${explanation.remedy && remedy(/** @type {any} */ (linked(explanation.remedy)))}
+    <p class="summary">${forPeople(explanation.summary)}</p>
+    ${explanation.remedy && remedy(/** @type {any} */ (forPeople(explanation.remedy)))}
     <div class="buttons">${links(entry, operation, tool, use)}</div>
     ${tool === "again" && html`<${SendAgain} key=${sequence} entry=${entry} />`}
     ${tool === "compare" && compared(entry)}
@@ -215,7 +220,7 @@ function checks(list) {
       <div>
         <span class="check-name">${sentence(check)}</span>
         <span class=${result === "decided" ? "tag" : "visually-hidden"}>${result}</span>
-        ${detail && html`<p class="check-detail">${linked(detail)}</p>`}
+        ${detail && html`<p class="check-detail">${forPeople(detail)}</p>`}
         ${result === "decided" && source && cited(source)}
       </div>
     </li>

@@ -42,8 +42,25 @@ export function sentence(word) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A complaint of the service as people read it: with the name of a field in the place of its JSON Pointer. */
+/** A JSON Pointer in a text: no path of a request, no name of a file, and nothing within quotation marks. */
+const POINTER =
+  /"[^"]*"|(?<=^|(?<!\b(?:GET|POST|PUT|PATCH|DELETE)) )(?!\/(?:v\d|_emulator)\b)((?:\/[\w~-]+)+)(?=[:;.,]?(?:\s|$))/gm;
+const BEGINS_A_SENTENCE = /(?:^|[:.]\s|\n)$/;
+
+/** A complaint or an instruction of the service as people read it: fields have names in place of JSON Pointers. */
 export function withoutPointers(text) {
-  const named = (_, before, name) => `${before}${sentence(name)}:`;
-  return text.replace(/^((?:[^\s:]+:\d+:\d+: )?)\/(?:\w+\/)*(\w+):/gm, named);
+  return text.replace(POINTER, (whole, pointer, at) => {
+    if (!pointer) return whole;
+    const name = fieldName(pointer.slice(1).split("/"));
+    return BEGINS_A_SENTENCE.test(text.slice(0, at)) ? sentence(name) : name;
+  });
+}
+
+/** The name of a field, the innermost first: `item 2 of asset ids`. */
+function fieldName(steps) {
+  const names = steps.map((step) => {
+    if (/^\d+$/.test(step)) return `item ${Number(step) + 1}`;
+    return step.replaceAll("~1", "/").replaceAll("~0", "~").replaceAll("_", " ");
+  });
+  return names.reverse().join(" of ");
 }
