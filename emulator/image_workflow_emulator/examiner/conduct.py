@@ -92,12 +92,17 @@ def judge(
     findings: list[Finding] = []
     for examination in examinations:
         findings += examination.findings()
-    findings = [one for one in findings if not _is_part_of_another(one, findings)]
+    findings = [
+        finding for finding in findings if not _is_part_of_another(finding, findings)
+    ]
     # Within a severity, they stay in the order of the rules.
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Conduct(
         findings=findings[:MAX_FINDINGS],
-        checked={one.rule.name: one.times_checked for one in examinations},
+        checked={
+            examination.rule.name: examination.times_checked
+            for examination in examinations
+        },
         not_checked=_not_checked(rules, requests),
         judged={"requests": len(requests), "left": left},
     )
@@ -153,7 +158,9 @@ class _Examination:
 
     def _finding(self, client: Client, breaches: list[Breach]) -> Finding:
         """Return breaches as one finding, with the words of the worst of them."""
-        worst = min(breaches, key=lambda one: SEVERITIES.index(self._severity(one)))
+        worst = min(
+            breaches, key=lambda breach: SEVERITIES.index(self._severity(breach))
+        )
         return Finding(
             rule=self.rule.name,
             severity=self._severity(worst),

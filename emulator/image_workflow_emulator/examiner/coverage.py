@@ -124,7 +124,7 @@ def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:
 
 
 def _with_totals(operations: _Operations) -> Coverage:
-    used = {name: one for name, one in operations.items() if one.use}
+    used = {name: operation for name, operation in operations.items() if operation.use}
     whole = _WholeDocument(
         percent=_percent(operations.values()),
         percent_of_used=_percent(used.values()),

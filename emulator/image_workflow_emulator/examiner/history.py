@@ -7,6 +7,7 @@ examination, and then discarded. Must not know any rule.
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
+from itertools import filterfalse
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -86,7 +87,9 @@ class History:
     def to_bytes(self) -> Requests:
         """Return the requests for bytes: uploads and downloads."""
         to_no_operation = self.by_operation.get(None, ())
-        return [one for one in to_no_operation if one.byte_surface is not None]
+        return [
+            request for request in to_no_operation if request.byte_surface is not None
+        ]
 
     @cached_property
     def by_client(self) -> Mapping[Client, Requests]:
@@ -112,7 +115,8 @@ class History:
 
         Only of paths at which some request failed.
         """
-        failing = {one.path for one in self.requests if not facts.is_success(one)}
+        failures = filterfalse(facts.is_success, self.requests)
+        failing = {request.path for request in failures}
         requests = (request for request in self.requests if request.path in failing)
         return grouped(requests, self.intent)
 
@@ -184,7 +188,7 @@ class History:
             for request in self.with_key
             if request.is_committed and request.status == 202
         ]
-        is_concurrent = any(one.last_arrival > one.sequence for one in orders)
+        is_concurrent = any(order.last_arrival > order.sequence for order in orders)
         return grouped(orders if is_concurrent else (), self.intent)
 
     def work_of(self, request: Request) -> Work | None:

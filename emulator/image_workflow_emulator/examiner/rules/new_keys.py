@@ -246,7 +246,7 @@ def _is_left_open(history: History, attempts: Requests) -> bool:
 def _are_unheard(attempts: Requests, following: Request) -> bool:
     """Whether each success was answered only after the next key had been sent."""
     successes = filter(facts.is_success, attempts)
-    return all(one.last_arrival >= following.sequence for one in successes)
+    return all(success.last_arrival >= following.sequence for success in successes)
 
 
 def _leaves_open(request: Request) -> bool:

@@ -140,7 +140,9 @@ def _follows_directly(history: History, refused: Request, again: Request) -> boo
     between = history.between(refused, again)[:_MAX_BETWEEN]
     if refused.method == "GET":
         return all(map(_is_hopeless, between))
-    return all(_is_hopeless(one) or _is_successful_read(one) for one in between)
+    return all(
+        _is_hopeless(request) or _is_successful_read(request) for request in between
+    )
 
 
 def _is_successful_read(request: Request) -> bool:
@@ -162,7 +164,9 @@ def _named_repetitions(history: History, row: Requests) -> Iterator[_Repetition]
 
 def _successive(history: History, repetitions: Iterable[_Repetition]) -> Requests:
     """Return the repetitions in order; those that were sent at once are one attempt."""
-    by_sequence = {one.again.sequence: one.again for one in repetitions}
+    by_sequence = {
+        repetition.again.sequence: repetition.again for repetition in repetitions
+    }
     attempts: list[Request] = []
     for sequence in sorted(by_sequence):
         request = by_sequence[sequence]

@@ -72,7 +72,9 @@ def abandoned_upload(history: History) -> Verdicts:
         upload = None if opened is None else history.upload_of(opened)
         if opened is None or upload is None:
             continue
-        later_steps = [one for one in requests if one.operation != "createUpload"]
+        later_steps = [
+            request for request in requests if request.operation != "createUpload"
+        ]
         if _is_completed_or_failed(later_steps):
             yield KEPT
         elif history.is_over(upload.expires_at):
@@ -98,10 +100,13 @@ ABANDONED_UPLOAD: Final = ConductRule(
 
 def _requests_by_upload(history: History) -> dict[str | None, Requests]:
     """Return the requests about each Upload Session: openings, completions, bytes."""
+    sent_bytes = [
+        request for request in history.to_bytes() if request.byte_surface == "upload"
+    ]
     requests = [
         *history.to_operation("createUpload"),
         *history.to_operation("completeUpload"),
-        *(one for one in history.to_bytes() if one.byte_surface == "upload"),
+        *sent_bytes,
     ]
     return dict(grouped(requests, facts.upload_id))
 

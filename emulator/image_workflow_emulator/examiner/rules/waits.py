@@ -98,7 +98,9 @@ def _repeated_refusals(history: History, requests: Requests) -> Iterator[Pair]:
     refusals = [request for request in requests if _wait_of(request)]
     if not refusals:
         return
-    repeated = [one for one in refusals if _comes_with_its_key(history, one)]
+    repeated = [
+        refusal for refusal in refusals if _comes_with_its_key(history, refusal)
+    ]
     yield from _repeated_with_their_key(history, repeated)
     with_their_key = {refusal.sequence for refusal in repeated}
     for pair in pairs_by_worker(history, requests, _wait_of, harmless=0):

@@ -175,7 +175,7 @@ def _last_listed_at(history: History) -> int:
         *history.to_operation("listOperations"),
         *history.to_operation("listGenerations"),
     ]
-    answered_at = (one.left_at for one in lists if facts.is_success(one))
+    answered_at = (read.left_at for read in lists if facts.is_success(read))
     return max(answered_at, default=0)
 
 
