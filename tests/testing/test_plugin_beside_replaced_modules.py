@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from image_workflow_emulator.sweep.evidence import Place, places_of
+from image_workflow_emulator.sweep.evidence import Place, read_notes
 from image_workflow_emulator.testing import Emulator
 from tests.support.served import Outcome, run_pytest
 
@@ -126,8 +126,7 @@ def run(server: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Run:
         IMAGE_WORKFLOW_SWEEP=str(folder),
     )
     report = ET.parse(folder / "report.xml").getroot()
-    places, _ = places_of(folder)
-    return Run(outcome, report, places)
+    return Run(outcome, report, read_notes(folder).places)
 
 
 def test_no_replaced_function_ends_the_session(run: Run) -> None:
@@ -149,7 +148,7 @@ def test_the_report_has_the_requests_whatever_is_replaced(run: Run, name: str) -
 def test_a_sweep_has_its_notes_whatever_is_replaced(run: Run, name: str) -> None:
     place = run.places[f"test_mine.py::test_replaced[{name}]"]
     (journal,) = place.journals
-    assert "credential_expired" == journal[0]["code"]
+    assert "credential_expired" == journal[0].code
 
 
 def test_a_sandbox_is_deleted_though_sockets_are_replaced(run: Run) -> None:

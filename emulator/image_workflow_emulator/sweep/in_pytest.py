@@ -1,7 +1,9 @@
-"""What the plugin of pytest does in a run of a sweep: it puts cells in force, and notes how the tests ended.
+"""What the plugin of pytest does in a run of a sweep: it puts cells in force, and notes
+how the tests ended.
 
-The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. Whatever fixture makes a sandbox, the sandbox belongs to the
-test or, with a wider scope, to all tests that share it. The notes also show the sweep which test takes too long.
+The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. Whatever fixture makes a
+sandbox, the sandbox belongs to the test or, with a wider scope, to all tests that share
+it. The notes also show the sweep which test takes too long.
 """
 
 import os
@@ -12,11 +14,21 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec import convert, json
 
 from image_workflow_emulator.pytest_guard import failures_in_summary
-from image_workflow_emulator.sweep.evidence import FOLDER_VARIABLE, NOTES, TASKS
+from image_workflow_emulator.sweep.evidence import (
+    FOLDER_VARIABLE,
+    NOTES,
+    TASKS,
+    BegunTest,
+    EndedSandbox,
+    EndedTest,
+    Note,
+    Tasks,
+)
+from image_workflow_emulator.sweep.journals import Entry
 from image_workflow_emulator.testing import EmulatorError, Sandbox
 
 _Wrapper = Generator[None, Any, Any]
@@ -33,38 +45,47 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class SweepRun:
-    """One run: its tasks by place, which is a test or a fixture that tests share, and the sandboxes there."""
+    """One run: its tasks by place, which is a test or a fixture that tests share, and
+    the sandboxes there.
+    """
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
         self._config = config
         # Kept open: a test may have replaced the file system when a note is written.
         self._notes = (folder / NOTES).open("ab", buffering=0)
         file = folder / TASKS
-        self._tasks: dict[str, Any] | None = None
+        self._tasks: Tasks | None = None
         if file.exists():
-            self._tasks = msgspec.json.decode(file.read_bytes())
+            self._tasks = json.decode(file.read_bytes(), type=Tasks)
         self._places: dict[str, str] = {}
         """By the id of a sandbox."""
         self._used: list[str] = []
         """The places of the test that runs."""
+        self._error: str | None = None
+        """The name of the exception that failed the test that runs."""
 
     def pytest_unconfigure(self) -> None:
         """End the notes."""
         self._notes.close()
 
-    def _note(self, **row: Any) -> None:
+    def _note(self, note: Note) -> None:
         """Add a line to the notes."""
         with self._guarded("a note of the sweep cannot be written"):
-            self._notes.write(msgspec.json.encode(row) + b"\n")
+            self._notes.write(json.encode(note) + b"\n")
 
     def _guarded(self, task: str) -> AbstractContextManager[None]:
         return failures_in_summary(self._config, task)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Drop the tests that have no task."""
-        if self._tasks is not None:
-            wanted = {test for task in self._tasks.values() for test in task["tests"]}
-            items[:] = [item for item in items if item.nodeid in wanted]
+        if self._tasks is None:
+            return
+        wanted = set[str]()
+        for task in self._tasks.values():
+            wanted.update(task.tests)
+        items[:] = [item for item in items if item.nodeid in wanted]
+
+    # Sandboxes ------------------------------------------------------------------------
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
@@ -73,12 +94,9 @@ class SweepRun:
         """Begin a sandbox: before anything else is done in it."""
         value = yield
         if _is_sandbox(value):
-            is_shared = fixturedef.scope != "function"
-            place = (
-                f"{request.node.nodeid}::{fixturedef.argname}"
-                if is_shared
-                else request.node.nodeid
-            )
+            place = request.node.nodeid
+            if fixturedef.scope != "function":
+                place = f"{place}::{fixturedef.argname}"
             self._places[value.id] = place
             with self._guarded(f"the fault of {place} is not in force"):
                 self._use_scenario(place, value)
@@ -89,43 +107,55 @@ class SweepRun:
         """Put the fault of a place in force, for each Team by itself."""
         if self._tasks and place in self._tasks:
             for team in sandbox.teams():
-                sandbox.use(self._tasks[place]["scenario"], team=team["id"])
+                sandbox.use(self._tasks[place].scenario, team=team["id"])
 
     def _end(self, place: str, sandbox: Sandbox) -> None:
-        """Note what happened in a sandbox, after the fixtures that use it and before its own end."""
+        """Note what happened in a sandbox, after the fixtures that use it and before its
+        own end.
+        """
         with self._guarded(f"what happened in {place} cannot be read"):
             try:
-                requests = [
-                    msgspec.structs.asdict(request) for request in sandbox.requests()
-                ]
-                findings = msgspec.to_builtins(sandbox.conduct())["findings"]
+                requests = sandbox.requests()
+                conduct = sandbox.conduct()
             except EmulatorError as error:
                 if error.code == "not_found":  # the test itself deleted it
                     return
                 raise
-            self._note(place=place, requests=requests, findings=findings)
+            entries = convert(requests, list[Entry], from_attributes=True)
+            findings = [finding.reported(place) for finding in conduct.findings]
+            self._note(EndedSandbox(place, entries, findings))
+
+    # Tests ----------------------------------------------------------------------------
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> _Wrapper:
         """Note that a test begins, and how it ended."""
-        self._note(begun=item.nodeid)
+        self._note(BegunTest(item.nodeid))
+        self._error = None
         failures_before = item.session.testsfailed
         began_at = time.monotonic()
         value = yield
-        has_failed = item.session.testsfailed > failures_before
+        status = int(item.session.testsfailed > failures_before)
         seconds = time.monotonic() - began_at
-        self._note(
-            test=item.nodeid, places=self._used, failed=has_failed, seconds=seconds
-        )
+        ended = EndedTest(item.nodeid, self._used, status, seconds, self._error)
+        self._note(ended)
         return value
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
+        """Note the exception that fails a test."""
+        if call.excinfo is not None and self._error is None:
+            self._error = call.excinfo.typename
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Note whose sandboxes a test used."""
         fixtures = (getattr(item, "funcargs", None) or {}).values()
-        ids = [value.id for value in fixtures if _is_sandbox(value)]
+        sandboxes = [value for value in fixtures if _is_sandbox(value)]
         self._used = [
-            self._places[sandbox_id] for sandbox_id in ids if sandbox_id in self._places
+            self._places[sandbox.id]
+            for sandbox in sandboxes
+            if sandbox.id in self._places
         ]
 
 

@@ -1,7 +1,8 @@
-"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their report.
+"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their
+report.
 
-Owns the options, the order in which runs begin, and the budget. Findings are printed to standard output as they are
-made.
+Owns the options, the order in which runs begin, and the budget. Findings are printed to
+standard output as they are made.
 """
 
 import contextlib
@@ -9,10 +10,13 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
+
+import click
 
 from image_workflow_emulator.console.progress import Progress
 from image_workflow_emulator.console.settings_options import GivenSettings
@@ -20,19 +24,24 @@ from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import SettingError, UsageError
-from image_workflow_emulator.sweep.cells import CHOICES, Cell, Plan, cells_of, choose
-from image_workflow_emulator.sweep.runs import Run, Runner, agreed, flags, is_sure
-from image_workflow_emulator.sweep.sweep_report import (
-    Gate,
-    Swept,
-    merged,
-    read_expectations,
-)
+from image_workflow_emulator.sweep.candidates import cells_of
+from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.comparison import unread_pages
+from image_workflow_emulator.sweep.gate import Gate, Strictness, read_expectations
+from image_workflow_emulator.sweep.habits import Habit, habit_of_hanging
+from image_workflow_emulator.sweep.planning import CHOICES, Plan, choose
+from image_workflow_emulator.sweep.runner import Runner, RunnerOptions, flags
+from image_workflow_emulator.sweep.runs import GOOD_OUTCOMES, Run, agreed, is_sure
+from image_workflow_emulator.sweep.shards import merged
+from image_workflow_emulator.sweep.sweep_report import report_of
+from image_workflow_emulator.sweep.swept import Swept
+from image_workflow_emulator.sweep.waiting import MAX_IDLE_RUNS, Batch, Waiting
 
-_WAITING_RUNS: Final = 8
-"""How many runs may wait for an answer that does not come, beside those that work."""
-_STEP_SECONDS: Final = 1.0
-"""How long after one of them the next may begin, so that the first findings come early."""
+_TERMINAL_BUDGET_SECONDS: Final = 60.0
+_TICK_SECONDS: Final = 1.0
+_HANGS: Final = 2
+"""How often a command hangs for want of a habit before its other cells are not awaited."""
+_Running: TypeAlias = dict[Future[dict[Cell, Run | None]], Batch]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +58,7 @@ class SweepOptions:
     budget_seconds: float | None
     ignored: Sequence[str]
     expected_file: str | None
-    strict: str | None
+    strict: Strictness | None
     shard: tuple[int, int] | None
     """Which part of the plan, of how many."""
     merged_files: Sequence[str]
@@ -62,221 +71,275 @@ class SweepOptions:
 def sweep(options: SweepOptions, environment: Mapping[str, str]) -> Report:
     """Sweep a command.
 
-    Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern
-    that fits no cell; EmulatorError if no emulator starts.
+    Raises UsageError or DocumentError for options and files that cannot be used, a clean
+    run that fails, and a pattern that fits no cell; EmulatorError if no emulator starts.
     """
-    sweeping, stopped = _Sweeping(options, environment), 0
-    swept = sweeping.swept
+    _check_faults(options.faults)
+    gate = _gate(options, environment)
     if not options.words:
-        return merged(options.merged_files, swept.gate).report()
+        return report_of(merged(options.merged_files, gate))
+    sweeping = _Sweeping(options, environment, gate)
+    stopped_status = 0
     _stop_at_signals()
     with contextlib.closing(sweeping.runner):
         try:
             sweeping.begin()
             sweeping.run()
         except KeyboardInterrupt as early:
-            (stopped,) = early.args
-            swept.why_stopped = "since the sweep was stopped"
-    report = swept.report()
-    report.status = stopped or report.status
+            (stopped_status,) = early.args
+            sweeping.swept.why_stopped = "the sweep was stopped"
+    report = report_of(sweeping.swept)
+    report.status = stopped_status or report.status
     return report
+
+
+def _check_faults(kinds: Sequence[str]) -> None:
+    """Check the kinds of faults. Raises SettingError."""
+    if set(kinds) - set(CHOICES):
+        expected = f"some of {', '.join(CHOICES)}, with commas between them"
+        raise SettingError("--faults", ",".join(kinds), expected)
+
+
+def _gate(options: SweepOptions, environment: Mapping[str, str]) -> Gate:
+    """Return the gate that was asked for. Raises DocumentError or UnusableFileError."""
+    is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
+    usual: Strictness = "recoverable" if is_ci else "off"
+    expectations = read_expectations(options.expected_file)
+    return Gate(options.strict or usual, expectations, options.least_percent)
 
 
 class _Sweeping:
     """A sweep under way."""
 
-    def __init__(self, options: SweepOptions, environment: Mapping[str, str]) -> None:
-        """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
+    def __init__(
+        self, options: SweepOptions, environment: Mapping[str, str], gate: Gate
+    ) -> None:
         self._options = options
-        if set(options.faults) - set(CHOICES):
-            expected = f"some of {', '.join(CHOICES)}, with commas between them"
-            raise SettingError("--faults", ",".join(options.faults), expected)
-        usual_seconds = 60.0 if sys.stdout.isatty() else math.inf
-        self._budget_seconds = options.budget_seconds or usual_seconds
-        is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
-        strict = options.strict or ("recoverable" if is_ci else "off")
-        gate = Gate(
-            strict, read_expectations(options.expected_file), options.least_percent
-        )
-        given = options.given
+        self._budget_seconds = _budget_seconds(options)
         self._jobs = options.jobs or (os.cpu_count() or 1) + 1
-        if given.settings.port:
+        if options.given.settings.port:
             self._jobs = 1  # all runs want the same port
-        repeat = flags(given.typed)
-        if options.timeout_seconds is not None:
-            repeat += ["--timeout", f"{options.timeout_seconds:g}"]
-        for rule in options.ignored:
-            repeat += ["--ignore", rule]
-        self.runner = Runner(options.words, options.ignored, given.texts, environment)
-        self.runner.timeout_seconds = options.timeout_seconds
+        self.runner = Runner(
+            RunnerOptions(
+                words=options.words,
+                option_texts=options.given.texts,
+                environment=environment,
+                ignored_rules=options.ignored,
+                timeout_seconds=options.timeout_seconds,
+            )
+        )
         shard = None if options.shard is None else "{}/{}".format(*options.shard)
-        self.swept = Swept(Plan(), {}, options.words, repeat, gate, shard)
+        self.swept = Swept(
+            plan=Plan(),
+            words=options.words,
+            repeat=_options_to_repeat(options),
+            gate=gate,
+            shard=shard,
+        )
+        self._first_runs: dict[Cell, Run] = {}
+        """How trials that are tried again ended the first time."""
+
+    # The clean run, and the plan ------------------------------------------------------
 
     def begin(self) -> None:
-        """Do the clean run, and choose what is to be run. Raises UsageError if it fails, or there is nothing."""
+        """Do the clean run, and choose what is to be run.
+
+        Raises UsageError if it fails, or there is nothing.
+        """
         self._ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
         self.runner.clean()
-        only, test, places = self._options.only, self._options.test, self.runner.places
+        cells_by_place = self._cells_by_place()
+        plan = choose(cells_by_place, self._options.only, self._options.faults)
+        if not plan.cells:
+            cells = [cell for cells in cells_by_place.values() for cell in cells]
+            raise self._nothing_to_try(cells)
+        self.swept.plan = plan.shard(*(self._options.shard or (1, 1)))
+        for name, place in self.runner.places.items():
+            self.swept.clean_findings = [
+                *self.swept.clean_findings,
+                *unread_pages(place.journals, name),
+            ]
+        if self._options.merged_files:
+            before = merged(self._options.merged_files, self.swept.gate)
+            # What had no call is tried again.
+            self.swept.runs = {run.trial: run for run in before.tried}
+
+    def _cells_by_place(self) -> dict[str, dict[Cell, str]]:
+        """Return the cells that the clean run shows. Raises UsageError."""
+        test = self._options.test
+        places = self.runner.places
         journals = {
             name: place.journals
             for name, place in places.items()
             if test in (None, name, *place.tests)
         }
         if not journals:
-            raise SettingError(
-                "--test", str(test), "a test that has a sandbox", list(places)
-            )
-        found = cells_of(journals)
-        if not any(found.values()):
+            expected = "a test that has a sandbox"
+            raise SettingError("--test", str(test), expected, list(places))
+        cells_by_place = cells_of(journals)
+        if not any(cells_by_place.values()):
             raise UsageError(
                 "the command called no operation: does it use IMAGE_WORKFLOW_BASE_URL?"
             )
-        plan = choose(found, only, self._options.faults)
-        if not plan.cells:
-            kinds, known = (
-                ", ".join(self._options.faults) or "all",
-                [str(cell) for cells in found.values() for cell in cells],
-            )
-            raise SettingError(
-                "--only",
-                only or "*",
-                f"a glob that fits a cell of the faults {kinds}",
-                known,
-            )
-        self.swept.plan = plan.shard(*(self._options.shard or (1, 1)))
-        if self._options.merged_files:
-            self.swept.runs = merged(self._options.merged_files, self.swept.gate).runs
+        return cells_by_place
+
+    def _nothing_to_try(self, cells: Sequence[Cell]) -> SettingError:
+        kinds = ", ".join(self._options.faults) or "all"
+        expected = f"a glob that fits a cell of the faults {kinds}"
+        only = self._options.only or "*"
+        return SettingError("--only", only, expected, list(map(str, cells)))
+
+    # The runs with faults -------------------------------------------------------------
 
     def run(self) -> None:
         """Run what has not been run, until all has ended or the time is over."""
-        swept, self._began_at_ms = self.swept, host_elapsed_ms()
-        waiting = sorted(
-            swept.not_run, key=lambda trial: not (trial.is_silent and trial.lasts)
-        )  # these wait longest
-        if len(swept.plan.cells) == 1 and self._options.prints_findings:
+        swept = self.swept
+        self._waiting = Waiting(swept.without_run, self._jobs, self.runner.limits)
+        prints = self._options.prints_findings
+        if len(swept.plan.cells) == 1 and prints:
             self.runner.output = None
-        if len(waiting) > 1:
-            print(f"{len(waiting)} cells to try", file=sys.stderr, flush=True)
-        # Two of these runs are for faults that last.
-        self._most_waiting = (
-            math.ceil(sum(trial.is_silent for trial in waiting) / (_WAITING_RUNS - 2))
-            or 1
-        )
-        has_bar = (
-            sys.stdout.isatty() and self._options.prints_findings and len(waiting) > 1
-        )
-        outcomes = [run.outcome for run in swept.ended]
+        if len(self._waiting) > 1:
+            click.echo(f"{len(self._waiting)} cells to try", err=True)
+        has_bar = sys.stdout.isatty() and prints and len(self._waiting) > 1
         terminal = sys.stdout if has_bar else None
+        outcomes = [run.outcome for run in swept.ended]
         with Progress(
             len(swept.plan.cells), outcomes, terminal=terminal
         ) as self._progress:
-            self._run_all(waiting)
+            self._run_all()
 
-    def _run_all(self, waiting: list[Cell]) -> None:
+    def _run_all(self) -> None:
         """Run the cells that are waiting, some at once."""
-        swept = self.swept
-        running: dict[Future[dict[Cell, Run | None]], Sequence[Cell]] = {}
-        pool = ThreadPoolExecutor(self._jobs + _WAITING_RUNS)
+        running: _Running = {}
+        pool = ThreadPoolExecutor(self._jobs + MAX_IDLE_RUNS)
         try:
-            while waiting or running:
+            while len(self._waiting) or running:
                 self._progress.tick()
-                while batch := self._batch(waiting, running.values()):
-                    running[pool.submit(self.runner.run, batch)] = batch
-                    swept.number += 1
+                self._start_runs(pool, running)
                 left_seconds = (self._ends_at_ms - host_elapsed_ms()) / 1000
                 if left_seconds <= 0:
-                    swept.why_stopped = (
-                        f"since the {self._budget_seconds:g} s of --budget had passed"
-                    )
+                    budget = f"{self._budget_seconds:g} s of --budget"
+                    self.swept.why_stopped = f"the {budget} had passed"
                     return
-                for future in wait(
-                    running, min(left_seconds, _STEP_SECONDS), FIRST_COMPLETED
-                ).done:
-                    del running[future]
-                    waiting[:0] = self._take(future.result())
+                seconds = min(left_seconds, _TICK_SECONDS)
+                for future in wait(running, seconds, FIRST_COMPLETED).done:
+                    batch = running.pop(future)
+                    if not batch.given_up.is_set():
+                        self._waiting.put_back(list(self._take(future.result())))
+                self._give_up_habits(running)
         finally:
             self.runner.stopped.set()
             pool.shutdown(cancel_futures=True)
 
+    def _start_runs(self, pool: ThreadPoolExecutor, running: _Running) -> None:
+        while batch := self._waiting.next_batch(running.values()):
+            future = pool.submit(self.runner.run, batch.trials, batch.given_up)
+            running[future] = batch
+            self.swept.run_count += 1
+
     def _take(self, runs: Mapping[Cell, Run | None]) -> Iterator[Cell]:
         """Note and print how trials ended; yield those that have to be tried again."""
-        first = self.runner.first
         for trial, run in runs.items():
             if run is None:
-                if any(
-                    runs.values()
-                ):  # the run ended with another test; else no test began
+                # The run ended with another test; else no test began.
+                if any(runs.values()):
                     yield trial
-            elif trial in first or is_sure(run):
-                self.swept.runs[trial] = (
-                    agreed(first[trial], run) if trial in first else run
-                )
-                self._tell(self.swept.runs[trial])
-                self._progress.add(self.swept.runs[trial].outcome)
+            elif trial in self._first_runs:
+                self._note(agreed(self._first_runs[trial], run))
+            elif self._is_final(run):
+                self._note(run)
             else:
-                first[trial] = run
+                self._first_runs[trial] = run
+                self.runner.limits.note_second_attempt(trial)
                 yield trial
 
-    def _batch(
-        self, waiting: list[Cell], running: Collection[Sequence[Cell]]
-    ) -> list[Cell]:
-        """Take the trials of the next run, one of each test; empty if none may begin beside those that are `running`.
-
-        Those whose client waits have runs of their own.
+    def _is_final(self, run: Run) -> bool:
+        """Tell whether a trial is not tried again. One whose fault had no call is, unless
+        that is so of all.
         """
-        waits = [trial for trial in waiting if self.runner.waits(trial)]
-        works = [trial for trial in waiting if not self.runner.waits(trial)]
-        idle = sum(self.runner.waits(batch[0]) for batch in running)
-        steps = (host_elapsed_ms() - self._began_at_ms) // (1000 * _STEP_SECONDS)
-        if works and len(running) - idle < self._jobs:
-            trials, most = works, len(works)
-        elif waits and idle < (min(steps, _WAITING_RUNS) if works else _WAITING_RUNS):
-            trials, most = waits, 1 if waits[0].lasts else self._most_waiting
-        else:
-            return []
-        first = {trial.test: trial for trial in reversed(trials)}
-        batch = [trial for trial in trials if trial is first[trial.test]][:most]
-        waiting[:] = [trial for trial in waiting if trial not in batch]
-        return batch
+        if run.outcome == "not-struck" and not run.trial.is_of_client:
+            return not self.swept.tried
+        return is_sure(run)
 
-    def _tell(self, run: Run) -> None:
+    def _note(self, run: Run) -> None:
+        self.swept.runs[run.trial] = run
+        self._print(run)
+        self._progress.add(run.outcome)
+
+    # A command that hangs -------------------------------------------------------------
+
+    def _give_up_habits(self, running: _Running) -> None:
+        """Do not wait for the cells in which a command will hang, as it lacks a habit
+        and hung twice for want of it.
+        """
+        if not self.runner.is_one_command:
+            return
+        hangs = Counter[Habit | None]()
+        for run in self.swept.ended:
+            if run.outcome == "hung" and self.swept.gate.is_weakness(run):
+                hangs[habit_of_hanging(run.trial)] += 1
+        hopeless = {habit for habit in hangs if habit and hangs[habit] >= _HANGS}
+        if not hopeless:
+            return
+        for trial in self.swept.without_run:
+            if habit_of_hanging(trial) in hopeless:
+                self.swept.why_left[trial] = "the command hung in two cells like it"
+        self._waiting.remove(self.swept.why_left)
+        for batch in running.values():
+            if all(trial in self.swept.why_left for trial in batch.trials):
+                batch.given_up.set()
+
+    # In words -------------------------------------------------------------------------
+
+    def _print(self, run: Run) -> None:
         """Print a run that shows something to fix, or was asked for."""
         is_shown = self.swept.gate.is_weakness(run) or run.is_flaky
-        is_shown |= bool(self._options.only) and run.outcome not in (
-            "survived",
-            "noticed",
-        )
-        if is_shown and self._options.prints_findings:
-            flaky = ", but not when it was repeated" if run.is_flaky else ""
-            lines = [
-                f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"
-            ]
-            lines += dict.fromkeys(
-                f"  {one['severity']} {one['rule']}: {one['message']}"
-                for one in run.findings
-            )
-            self._progress.clear()
-            print(
-                *map(
-                    printable,
-                    [*lines, f"  {self.swept.line_to_repeat(run.cell, run.test)}"],
-                ),
-                sep="\n",
-                flush=True,
-            )
+        if self._options.only and run.outcome not in GOOD_OUTCOMES:
+            is_shown = True
+        if not is_shown or not self._options.prints_findings:
+            return
+        self._progress.clear()
+        for line in dict.fromkeys(self._lines_of(run)):
+            click.echo(printable(line))
+
+    def _lines_of(self, run: Run) -> Iterator[str]:
+        flaky = ", but not when it was repeated" if run.is_flaky else ""
+        duration = f"{run.seconds:.1f} s{flaky}"
+        yield f"{run.outcome:8}  {run.cell}  {run.test} ({duration})"
+        if run.why:
+            yield f"  {run.why}"
+        for finding in run.findings:
+            yield f"  {finding.severity} {finding.rule}: {finding.message}"
+        yield f"  {self.swept.line_to_repeat(run.cell, run.test)}"
+
+
+def _budget_seconds(options: SweepOptions) -> float:
+    if options.budget_seconds:
+        return options.budget_seconds
+    return _TERMINAL_BUDGET_SECONDS if sys.stdout.isatty() else math.inf
+
+
+def _options_to_repeat(options: SweepOptions) -> list[str]:
+    """Return the options that the command that repeats a cell has to have."""
+    words = flags(options.given.typed)
+    if options.timeout_seconds is not None:
+        words += ["--timeout", f"{options.timeout_seconds:g}"]
+    for rule in options.ignored:
+        words += ["--ignore", rule]
+    return words
 
 
 def _stop_at_signals() -> None:
-    """Let the first SIGINT, SIGTERM or SIGHUP end the sweep by a KeyboardInterrupt with its number, and ignore further
-    ones.
+    """Let the first SIGINT, SIGTERM or SIGHUP end the sweep by a KeyboardInterrupt with
+    its status, and ignore further ones.
     """
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(number: int, _frame: object) -> None:
         for further in numbers:  # timeout(1) sends two at once
             signal.signal(further, signal.SIG_IGN)
         raise KeyboardInterrupt(128 + number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop)

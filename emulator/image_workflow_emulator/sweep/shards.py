@@ -1,0 +1,115 @@
+"""The reports of shards joined again, as if they were one sweep."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct, ValidationError, field, json
+
+from image_workflow_emulator.client.local_files import read_file
+from image_workflow_emulator.documents.files import MAX_RECORDING_BYTES
+from image_workflow_emulator.report import ReportFinding
+from image_workflow_emulator.settings import SettingError
+from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.gate import Gate
+from image_workflow_emulator.sweep.planning import Plan, by_urgency
+from image_workflow_emulator.sweep.runs import Run
+from image_workflow_emulator.sweep.swept import Swept
+
+
+class _LeftOut(Struct):
+    cell: str
+    why: str
+
+
+class _NotRun(Struct):
+    cell: str
+    test: str
+    why: str
+
+    @property
+    def trial(self) -> Cell:
+        return Cell.read(self.cell, self.test)
+
+
+class _Class(Struct):
+    name: str = field(name="class")
+    stands_for: list[str]
+
+
+class _Counts(Struct):
+    runs: int
+
+
+class _Shard(Struct):
+    """What is read of the report of a shard."""
+
+    kind: str
+    command: list[str]
+    options: list[str]
+    left_out: list[_LeftOut]
+    cells: list[Run]
+    not_run: list[_NotRun]
+    classes: list[_Class]
+    counts: _Counts
+    clean_findings: list[ReportFinding]
+    shard: str | None
+    not_shown: int = 0
+    """How many entries were left out of a report that was printed."""
+
+    @property
+    def plan(self) -> tuple[Any, ...]:
+        """What the shards of one sweep have in common."""
+        return self.kind, self.command, self.options, self.left_out
+
+
+def merged(files: Sequence[str], gate: Gate) -> Swept:
+    """Join the reports of the shards of one sweep.
+
+    Raises SettingError, UnusableFileError.
+    """
+    contents = [read_file(name, MAX_RECORDING_BYTES) for name in files]
+    try:
+        shards = [json.decode(content, type=_Shard) for content in contents]
+        _check(shards)
+        return _joined(shards, gate)
+    except (RecursionError, ValidationError, ValueError):
+        expected = "whole JSON reports of the shards of one sweep"
+        raise SettingError("--merge", " ".join(files), expected) from None
+
+
+def _check(shards: Sequence[_Shard]) -> None:
+    """Check that reports are whole and of one sweep. Raises ValueError."""
+    first = shards[0]
+    for shard in shards:
+        is_whole = shard.kind == "sweep" and not shard.not_shown
+        if not is_whole or shard.plan != first.plan:
+            raise ValueError(shard.shard)
+
+
+def _joined(shards: Sequence[_Shard], gate: Gate) -> Swept:
+    first = shards[0]
+    swept = Swept(
+        plan=Plan(), words=first.command, repeat=first.options, gate=gate, run_count=0
+    )
+    for shard in shards:
+        swept.run_count += shard.counts.runs
+        for run in shard.cells:
+            swept.runs[run.trial] = run
+        for left in shard.not_run:
+            swept.why_left[left.trial] = left.why
+    swept.plan.cells = by_urgency({*swept.runs, *swept.why_left})
+    for group in first.classes:
+        swept.plan.classes[group.name] = [Cell.read(cell) for cell in group.stands_for]
+    for left_out in first.left_out:
+        swept.plan.left_out[Cell.read(left_out.cell)] = left_out.why
+    swept.clean_findings = first.clean_findings
+    swept.missing_shards = _missing({shard.shard for shard in shards})
+    return swept
+
+
+def _missing(shards: set[str | None]) -> list[str]:
+    """Return the shards that are missing beside these, such as `3/8`."""
+    parts = [shard.partition("/") for shard in shards if shard]
+    most = max((int(total) for _, _, total in parts), default=0)
+    every = [f"{number}/{most}" for number in range(1, most + 1)]
+    return [shard for shard in every if shard not in shards]

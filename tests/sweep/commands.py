@@ -1,0 +1,132 @@
+"""Commands that tests sweep, and `sweep` itself, run to its end."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.cli.command import run_command
+from tests.support.served import ROOT, Outcome
+
+CLIENT = """
+import json, os, sys, time, urllib.error, urllib.request
+BASE = os.environ["IMAGE_WORKFLOW_BASE_URL"]
+KEY = os.environ["IMAGE_WORKFLOW_API_KEY"]
+
+def send(method, path, body=None, key=None):
+    headers = {"Authorization": "Bearer " + KEY, "Content-Type": "application/json"}
+    if key: headers["Idempotency-Key"] = key
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(BASE + path, data, headers, method=method)
+    with urllib.request.urlopen(request) as answer:
+        return json.loads(answer.read() or b"null")
+
+def persist(method, path, body=None, key=None):
+    while True:
+        try:
+            return send(method, path, body, key)
+        except (OSError, ValueError) as error:
+            is_refusal = isinstance(error, urllib.error.HTTPError)
+            if is_refusal and error.code not in (429, 500, 503): raise
+            time.sleep(0.02)
+"""
+"""A client in a few lines: `send` asks once, `persist` until there is an answer."""
+
+UPLOAD = '{"content_type": "image/png", "size_bytes": 5}'
+HASTY = f"""
+send("GET", "/team")
+send("POST", "/uploads", {UPLOAD}, "a")
+"""
+"""It asks once."""
+SOUND = f"""
+persist("GET", "/team")
+persist("POST", "/uploads", {UPLOAD}, "a")
+"""
+CARELESS = f"""
+try: send("POST", "/uploads", {UPLOAD}, "a")
+except (OSError, ValueError): pass
+"""
+"""It does not notice that its request failed."""
+
+HTTPX_CLIENT = """
+import os, time
+import httpx, pytest
+
+def get(sandbox, attempts=1):
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    for attempt in range(attempts):
+        answer = httpx.get(sandbox.base_url + "/team", headers=headers)
+        if answer.status_code == 200:
+            return
+        time.sleep(0.01)
+    raise AssertionError(answer.status_code)
+
+def post(sandbox, key="a"):
+    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": key}
+    body = {"content_type": "image/png", "size_bytes": 5}
+    return httpx.post(sandbox.base_url + "/uploads", json=body, headers=headers)
+"""
+"""The client of test suites."""
+
+
+def client(script: str) -> list[str]:
+    """The command of a script that uses CLIENT."""
+    return [sys.executable, "-c", CLIENT + script]
+
+
+def suite(file: Path, *options: str) -> list[str]:
+    """The command that runs a file of tests."""
+    plugins = ("-p", "image_workflow_emulator.pytest_plugin", "-p", "no:cacheprovider")
+    pytest = [sys.executable, "-m", "pytest", *plugins, "-c", os.devnull]
+    return [*pytest, *options, str(file)]
+
+
+def written(folder: Path, tests: str) -> Path:
+    """A file of tests that use HTTPX_CLIENT."""
+    file = folder / "test_it.py"
+    file.write_text(HTTPX_CLIENT + tests)
+    return file
+
+
+def sweep(options: list[str], command: list[str], **variables: str) -> Outcome:
+    """Run a sweep to its end."""
+    environment = {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(ROOT),
+        **variables,
+    }
+    words = ["--", *command] if command else []
+    return run_command("sweep", "--jobs", "2", *options, *words, **environment)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A sweep that has ended, and its report."""
+
+    status: int
+    output: str
+    content: Any
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """How the cells ended, of one command or one test."""
+        return {row["cell"]: row["outcome"] for row in self.content["cells"]}
+
+    @property
+    def outcomes_by_test(self) -> dict[tuple[str, str], str]:
+        """How the cells ended, by cell and the last part of the test's name."""
+        return {
+            (row["cell"], row["test"].rpartition("::")[2]): row["outcome"]
+            for row in self.content["cells"]
+        }
+
+
+def report_of(folder: Path, options: list[str], command: list[str]) -> Report:
+    """Run a sweep to its end, and read its report."""
+    file = folder / "report.json"
+    file.unlink(missing_ok=True)
+    outcome = sweep([*options, "--report", str(file)], command)
+    assert file.exists(), outcome.complaint
+    return Report(outcome.status, outcome.output, json.loads(file.read_text()))

@@ -1,0 +1,184 @@
+"""What is to be fixed, each thing once."""
+
+import pytest
+from msgspec import structs
+
+from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.sweep.runs import Run
+from tests.sweep.values import MADE_LESS, MADE_TWICE, finding, run, swept
+
+DELETIONS = [
+    run(f"deleteProduct#1:{fault}", "failed", test="a")
+    for fault in ("lost-after-commit", "internal_error", "cut")
+]
+
+
+def test_the_cells_of_an_operation_that_lack_one_habit_are_one_cause() -> None:
+    (cause,) = swept(*DELETIONS).causes
+
+    assert (
+        "deleteProduct: no recovery from lost-after-commit, internal_error, cut"
+        == cause.summary
+    )
+    assert [run.cell for run in DELETIONS] == cause.cells
+    assert ["a"] == cause.tests
+
+
+def test_a_cause_has_the_command_that_repeats_its_first_cell() -> None:
+    (cause,) = swept(*DELETIONS).causes
+
+    assert (
+        "image-workflow-emulator sweep --only 'deleteProduct#1:lost-after-commit' "
+        "--test a -- pytest"
+    ) == cause.command
+
+
+def test_a_deletion_has_its_own_remedy() -> None:
+    (cause,) = swept(*DELETIONS).causes
+
+    assert cause.remedy.endswith("a DELETE that is repeated and finds 404 is done")
+
+
+@pytest.mark.parametrize(
+    ("shown", "section"),
+    [
+        (run("createProduct#1:cut", "damaged", MADE_TWICE), 1),
+        (run("getTeam#1:cut", "failed"), 2),
+        (run("createProduct#1:cut", "damaged", MADE_LESS), 5),
+        (run("getTeam#1+:rate_limited", "hung"), 5),
+        (run("getTeam#1:stall", "hung"), 6),
+        (run("createPose#1:fail-timed_out", "hung"), 7),
+        (
+            run(
+                "createPose#1:output-1-timed_out",
+                "failed",
+                finding("outputs-not-taken", "warning"),
+            ),
+            8,
+        ),
+        (run("updatePose#1:resource_operation_in_progress", "failed"), 9),
+        (run("completeUpload#1:upload_expired", "failed"), 11),
+    ],
+)
+def test_a_cause_names_the_section_of_the_habit_that_is_missing(
+    shown: Run, section: int
+) -> None:
+    (cause,) = swept(shown).causes
+
+    assert f"docs/survive.md, section {section}" == cause.section
+
+
+def test_a_remedy_is_in_the_words_of_the_finding_or_of_the_catalogue() -> None:
+    twice = run("createProduct#1:cut", "damaged", MADE_TWICE)
+    expired = run("completeUpload#1:upload_expired", "failed")
+
+    first, second = swept(twice, expired).causes
+
+    assert "same key" == first.remedy
+    assert CATALOGUE["upload_expired"].recovery == second.remedy
+
+
+def test_the_worst_cause_is_first_and_of_equal_ones_the_most_frequent() -> None:
+    causes = swept(
+        run("getTeam#1:cut", "failed"),
+        *DELETIONS,
+        run("getTeam#1:stall", "hung"),
+        run("createProduct#1:cut", "damaged", MADE_TWICE),
+    ).causes
+
+    operations = [cause.cells[0].partition("#")[0] for cause in causes]
+    assert ["createProduct", "getTeam", "deleteProduct", "getTeam"] == operations
+
+
+def test_a_fault_that_lasts_is_left_out_where_once_is_as_bad() -> None:
+    once = run("getTeam#1:stall", "hung")
+    lasting = run("getTeam#1+:stall", "hung")
+
+    (cause,) = swept(once, lasting).causes
+
+    assert [once.cell] == cause.cells
+
+
+def test_a_client_that_never_tries_again_does_not_lack_the_wait_too() -> None:
+    (cause,) = swept(
+        run("updatePose#1:internal_error", "failed"),
+        run("updatePose#1:resource_operation_in_progress", "failed"),
+    ).causes
+
+    assert "docs/survive.md, section 2" == cause.section
+
+
+STALLED = [
+    run(f"{operation}#1:stall", "hung")
+    for operation in ("getTeam", "listPoses", "createUpload", "getAsset")
+]
+
+
+def test_a_habit_that_three_operations_lack_is_one_cause() -> None:
+    (cause,) = swept(*STALLED[:3]).causes
+
+    assert "getTeam, listPoses, createUpload: no end after stall" == cause.summary
+    assert 3 == len(cause.cells)
+
+
+def test_a_joined_cause_names_three_of_its_operations() -> None:
+    (cause,) = swept(*STALLED).causes
+
+    assert cause.summary.startswith("getTeam, listPoses, createUpload and 1 more: ")
+
+
+def test_a_habit_that_two_operations_lack_is_two_causes() -> None:
+    assert 2 == len(swept(*STALLED[:2]).causes)
+
+
+def test_one_habit_with_several_remedies_is_several_causes() -> None:
+    created = [
+        run(f"{operation}#1:cut", "damaged", MADE_TWICE)
+        for operation in ("createProduct", "createPose")
+    ]
+    other = structs.replace(finding("double-spend"), remedy="one order")
+    spent = run("createUpscaleGeneration#1:cut", "damaged", other)
+
+    assert 3 == len(swept(*created, spent).causes)
+
+
+# A broken client ----------------------------------------------------------------------
+
+
+def unnoticed(fault: str, test: str, **broken: list[str]) -> Run:
+    return run(f"client:{fault}", "unnoticed", test=test, broken=broken)
+
+
+def test_a_finding_about_a_dropped_query_names_operation_and_parameters() -> None:
+    (cause,) = swept(
+        unnoticed("drop-query", "a", listProducts=["limit"]),
+        unnoticed("drop-query", "b", listProducts=["after", "limit"]),
+    ).causes
+
+    assert "listProducts: nobody would notice without limit and after" == cause.summary
+
+
+def test_an_operation_that_some_test_notices_is_not_named() -> None:
+    noticed = run("client:drop-query", "noticed", test="a", broken={"listPoses": []})
+
+    (cause,) = swept(
+        noticed,
+        unnoticed("drop-query", "b", listPoses=["after"], listProducts=["limit"]),
+    ).causes
+
+    assert "listProducts: nobody would notice without limit" == cause.summary
+
+
+def test_a_finding_says_which_tests_alone_can_notice_a_new_key() -> None:
+    (cause,) = swept(unnoticed("new-key", "a", createUpload=[])).causes
+
+    assert cause.summary.startswith("createUpload: no test of yours would notice if")
+    assert cause.summary.endswith(
+        "only a test in which a write is sent again can notice it"
+    )
+
+
+def test_a_client_that_was_not_broken_is_no_cause() -> None:
+    untouched = run("client:drop-query", "not-struck", struck=False)
+
+    assert [] == swept(untouched).causes

@@ -1,0 +1,171 @@
+"""What a run shows beside the clean run."""
+
+import pytest
+
+from image_workflow_emulator.sweep.comparison import (
+    made_less,
+    made_twice,
+    outputs_not_taken,
+    unread_pages,
+    unrepeated,
+)
+from image_workflow_emulator.sweep.journals import Entry
+from tests.sweep.values import download, entry, product, refused, upload
+
+CELL = "createProduct#1:service_unavailable"
+LOST = product(lost=True, rule={"name": "createProduct#1:lost-after-commit"})
+REPLAYED = product(replayed=True, committed=False)
+DELETED = entry("deleteProduct", 204, method="DELETE", committed=True)
+GENERATION = {"workflow": "upscale", "outputs": [{}]}
+
+
+def pose(rule: str) -> Entry:
+    return entry("createPose", 202, committed=True, work="op_1", rule={"name": rule})
+
+
+# More -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("journal", "is_more"),
+    [
+        ([LOST, REPLAYED], False),
+        ([LOST, product(idempotency_key="b")], True),
+        ([LOST, product(idempotency_key="b"), DELETED], False),
+        ([product(), pose("createPose#1:fail-timed_out")], False),
+        ([product(), pose("own")], True),
+    ],
+)
+def test_more_than_the_clean_run_made_is_made_twice_unless_deleted_or_in_vain(
+    journal: list[Entry], is_more: bool
+) -> None:
+    assert is_more == any(made_twice([[product()]], [journal]))
+
+
+def test_tests_that_share_sandboxes_in_another_way_are_not_compared() -> None:
+    clean = [[product()], [product()]]
+
+    assert [] == list(made_twice(clean, [[product(), product()]]))
+
+
+# Less -------------------------------------------------------------------------------
+
+
+def test_less_than_the_clean_run_made_is_reported_with_the_call_that_is_missing() -> (
+    None
+):
+    (less,) = made_less([[product()]], [[refused(product(), CELL)]], CELL)
+
+    assert "error" == less.severity
+    assert "1 Product less than without the fault" in less.message
+    assert less.message.endswith(
+        "createProduct was answered 503 service_unavailable and never came again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "noun"),
+    [
+        (upload(), "Upload Session"),
+        (entry("completeUpload", committed=True), "Asset"),
+        (
+            entry(
+                "createUpscaleGeneration",
+                202,
+                committed=True,
+                work="gen_1",
+                response_body=GENERATION,
+            ),
+            "Generation",
+        ),
+        (entry("createPose", 202, committed=True, work="op_1"), "Operation"),
+    ],
+)
+def test_less_of_each_kind_is_called_by_its_name(made: Entry, noun: str) -> None:
+    (less,) = made_less([[made]], [[]], CELL)
+
+    assert f"1 {noun} less" in less.message
+
+
+def test_a_product_that_both_runs_delete_is_not_less() -> None:
+    clean = [[product(), DELETED]]
+
+    assert [] == list(made_less(clean, [[refused(product(), CELL)]], CELL))
+
+
+def test_a_replay_makes_nothing() -> None:
+    clean = [[product(), product(replayed=True)]]
+
+    assert [] == list(made_less(clean, [[product()]], CELL))
+
+
+# Never again ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        product(),
+        product(idempotency_key="b", request_body={}),
+        entry("listProducts", path="/v1/products"),
+        entry("getProduct", path="/v1/products/prd_1"),
+    ],
+)
+def test_a_post_that_is_sent_again_or_looked_up_is_repeated(later: Entry) -> None:
+    journal = [refused(product(request_body={}), CELL), later]
+
+    assert [] == list(unrepeated([journal], CELL))
+
+
+def test_a_post_that_is_followed_by_another_is_not_repeated() -> None:
+    failed = refused(product(request_body={"name": "Shirt"}), CELL)
+    another = product(request_body={"name": "Hat"}, idempotency_key="b")
+
+    assert [failed] == list(unrepeated([[failed, another]], CELL))
+
+
+def test_a_post_that_was_answered_late_needs_no_repetition() -> None:
+    slow = product(rule={"name": "createProduct#1:slow"})
+
+    assert [] == list(unrepeated([[slow]], "createProduct#1:slow"))
+
+
+# Outputs and pages --------------------------------------------------------------------
+
+
+def downloads(count: int) -> list[Entry]:
+    return [download(number) for number in range(count)]
+
+
+@pytest.mark.parametrize(("taken", "is_reported"), [(3, False), (2, True), (0, True)])
+def test_outputs_that_the_clean_run_downloaded_are_downloaded_where_another_fails(
+    taken: int, is_reported: bool
+) -> None:
+    findings = list(outputs_not_taken([downloads(4)], [downloads(taken)]))
+
+    assert is_reported == bool(findings)
+
+
+def test_a_client_that_downloads_one_picture_leaves_none() -> None:
+    assert [] == list(outputs_not_taken([downloads(1)], [[]]))
+
+
+MORE = {"page": {"has_more": True, "next_cursor": "c"}}
+
+
+def test_a_list_whose_next_page_is_never_read_is_reported() -> None:
+    journal = [entry("listPoses", response_body=MORE)]
+
+    (unread,) = unread_pages([journal], "test_it")
+
+    assert "listPoses" in unread.message
+    assert "test_it" == unread.where
+
+
+def test_a_list_that_is_read_on_is_not_reported() -> None:
+    journal = [
+        entry("listPoses", response_body=MORE),
+        entry("listPoses", query="after=c", response_body=MORE),
+    ]
+
+    assert [] == list(unread_pages([journal], "test_it"))

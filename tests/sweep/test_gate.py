@@ -1,0 +1,86 @@
+"""Which outcomes a gate accepts."""
+
+from pathlib import Path
+
+import pytest
+
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.sweep.gate import (
+    Expectation,
+    Gate,
+    Strictness,
+    read_expectations,
+)
+from image_workflow_emulator.sweep.runs import Run
+from tests.sweep.values import MADE_LESS, MADE_TWICE, finding, run
+
+FAILED = run("getTeam#1:rate_limited", "failed")
+LASTING = run("getTeam#1+:rate_limited", "failed")
+HOPELESS = run("getTeam#1:credential_expired", "failed")
+FLAKY = run("getTeam#1:cut", "failed", is_flaky=True)
+HUNG = run("getTeam#1:stall", "hung")
+DAMAGED = run("getTeam#1:garbled", "damaged", MADE_TWICE)
+LESS = run("getTeam#1:internal_error", "damaged", MADE_LESS)
+NOT_STRUCK = run("getTeam#9:rate_limited", "not-struck", struck=False)
+SURVIVED = run("getTeam#1:slow", "survived")
+ALL = [FAILED, LASTING, HOPELESS, FLAKY, HUNG, DAMAGED, LESS, NOT_STRUCK, SURVIVED]
+
+
+@pytest.mark.parametrize(
+    ("strict", "failing"),
+    [
+        ("off", [HUNG, DAMAGED, LESS]),
+        ("recoverable", [FAILED, HUNG, DAMAGED, LESS]),
+        ("all", [FAILED, LASTING, HOPELESS, FLAKY, HUNG, DAMAGED, LESS]),
+    ],
+)
+def test_a_gate_fails_by_what_its_strictness_forbids(
+    strict: Strictness, failing: list[Run]
+) -> None:
+    gate = Gate(strict)
+
+    assert failing == [run for run in ALL if gate.fails(run)]
+
+
+@pytest.mark.parametrize(
+    ("run_", "outcome"), [(FAILED, "failed"), (HUNG, "hung"), (LESS, "made-less")]
+)
+def test_an_outcome_that_is_expected_passes(run_: Run, outcome: str) -> None:
+    expectation = Expectation(run_.cell, outcome, "no retry yet")  # type: ignore[arg-type]
+
+    gate = Gate("recoverable", (expectation,))
+
+    assert not gate.fails(run_)
+    assert not gate.is_weakness(run_)
+
+
+def test_less_is_not_expected_where_there_is_another_error() -> None:
+    both = run("getTeam#1:cut", "damaged", MADE_LESS, finding("double-spend"))
+
+    gate = Gate("off", (Expectation("*", "made-less", "it may be"),))
+
+    assert gate.fails(both)
+
+
+def test_an_expectation_that_did_not_come_true_is_unused() -> None:
+    late = Expectation("*:garbled", "failed", "it was so")
+    elsewhere = Expectation("createPose#*", "failed", "not called")
+    gate = Gate("off", (late, elsewhere))
+
+    assert [late] == gate.unused([DAMAGED])
+
+
+def test_expectations_are_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "expected.yaml"
+    file.write_text("- {cell: 'getTeam#1:*', outcome: failed, reason: no retry}\n")
+
+    expected = (Expectation("getTeam#1:*", "failed", "no retry"),)
+    assert expected == read_expectations(str(file))
+
+
+def test_damage_cannot_be_expected(tmp_path: Path) -> None:
+    file = tmp_path / "expected.yaml"
+    file.write_text("- {cell: '*', outcome: damaged, reason: never}\n")
+
+    with pytest.raises(DocumentError, match=r"expected.yaml:1:24: /0/outcome: "):
+        read_expectations(str(file))

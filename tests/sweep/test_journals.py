@@ -1,0 +1,50 @@
+"""The calls and the work that a journal shows."""
+
+from image_workflow_emulator.sweep.journals import by_sandbox, calls_of, works_of
+from tests.sweep.values import OTHER_TEAM, entry
+
+
+def test_a_call_counts_once_its_credential_and_rate_were_accepted() -> None:
+    journal = [
+        entry("getTeam", 401, code="credential_revoked"),
+        entry("getTeam", emulator_fault="internal_error"),
+        entry("getTeam"),
+    ]
+
+    (call,) = calls_of(journal)
+
+    assert journal[2] is call.entry
+
+
+def test_a_call_that_a_scenario_refused_counts() -> None:
+    refused = entry("getTeam", 429, code="rate_limited", rule={"name": "own"})
+
+    assert [1, 2] == [call.number for call in calls_of([refused, entry("getTeam")])]
+
+
+def test_calls_are_counted_for_each_team_by_itself() -> None:
+    journal = [entry("getTeam"), entry("getTeam", credential=OTHER_TEAM)]
+
+    assert [1, 1] == [call.number for call in calls_of(journal)]
+
+
+def test_work_that_is_replayed_counts_once() -> None:
+    admitted = {"workflow": "upscale", "outputs": [{}]}
+    journal = [
+        entry("createUpscaleGeneration", 202, response_body=admitted),
+        entry("createUpscaleGeneration", 202, response_body=admitted, replayed=True),
+    ]
+
+    (work,) = works_of(journal)
+
+    assert "upscale" == work.kind
+    assert 1 == work.outputs
+
+
+def test_a_reset_begins_the_journal_of_a_sandbox_again() -> None:
+    first = entry("getTeam", sequence=1)
+    elsewhere = entry("getTeam", sequence=1, sandbox="b")
+
+    journals = by_sandbox([first, entry("getTeam"), elsewhere, first])
+
+    assert [2, 1, 1] == list(map(len, journals))

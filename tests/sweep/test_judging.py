@@ -1,0 +1,183 @@
+"""The outcome of a trial, from what happened in its place."""
+
+import pytest
+
+from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.evidence import Place
+from image_workflow_emulator.sweep.journals import Entry
+from image_workflow_emulator.sweep.judging import Judge
+from image_workflow_emulator.sweep.runs import Run
+from tests.sweep.values import download, entry, finding, place, refused, upload
+
+UNAVAILABLE = "createUpload#1:service_unavailable"
+REVOKED = "createUpload#1:credential_revoked"
+LOST = "createUpload#1:lost-after-commit"
+AGAIN = upload(sequence=3)
+
+
+def judged(
+    cell: str, after: Place, *, test: str = "test_it", clean: Place | None = None
+) -> Run:
+    """Judge a cell where the clean run opened one Upload Session."""
+    judge = Judge({test: clean or place([upload()])}, ["hedged"])
+    status = after.status if after.tests else None
+    return judge.judge(Cell.read(cell, test), after, status, 0.1)
+
+
+def lost() -> Entry:
+    return upload(lost=True, rule={"name": LOST})
+
+
+def test_a_test_that_passes_with_all_made_survived() -> None:
+    after = place([refused(upload(), UNAVAILABLE), AGAIN])
+
+    assert "survived" == judged(UNAVAILABLE, after).outcome
+
+
+def test_a_test_that_fails_failed() -> None:
+    after = place([refused(upload(), UNAVAILABLE)], status=1)
+
+    assert "failed" == judged(UNAVAILABLE, after).outcome
+
+
+def test_what_did_not_end_in_time_hung() -> None:
+    after = Place(journals=[[refused(upload(), UNAVAILABLE)]], is_recorded=True)
+
+    assert "hung" == judged(UNAVAILABLE, after).outcome
+
+
+def test_misconduct_with_an_error_is_damage() -> None:
+    after = place([refused(upload(), UNAVAILABLE), AGAIN])
+    after.findings.append(finding("double-spend"))
+
+    assert "damaged" == judged(UNAVAILABLE, after).outcome
+
+
+def test_a_rule_that_is_ignored_is_no_damage() -> None:
+    after = place([refused(upload(), UNAVAILABLE), AGAIN])
+    after.findings.append(finding("hedged"))
+
+    assert "survived" == judged(UNAVAILABLE, after).outcome
+
+
+# No call ----------------------------------------------------------------------------
+
+
+def test_a_fault_without_its_call_has_not_survived() -> None:
+    run = judged("createUpload#2:service_unavailable", place([upload()]))
+
+    assert "not-struck" == run.outcome
+    assert not run.struck
+    assert "the command did not make the call this time" == run.why
+
+
+def test_a_call_without_its_fault_went_to_a_sandbox_with_a_scenario_of_its_own() -> (
+    None
+):
+    run = judged(UNAVAILABLE, place([upload()]))
+
+    assert "not-struck" == run.outcome
+    assert run.why.endswith("went to sandboxes with scenarios of their own")
+
+
+def test_a_test_that_fails_without_the_fault_is_flaky() -> None:
+    run = judged(UNAVAILABLE, place([], status=1))
+
+    assert "failed" == run.outcome
+    assert run.is_flaky
+
+
+def test_a_fault_is_taken_to_have_happened_where_no_journal_is_left() -> None:
+    run = judged("createUpload#1:stall", Place())
+
+    assert "hung" == run.outcome
+    assert run.struck
+
+
+# Less -------------------------------------------------------------------------------
+
+
+def test_a_test_that_passes_with_less_is_damage() -> None:
+    run = judged(UNAVAILABLE, place([refused(upload(), UNAVAILABLE)]))
+
+    assert "damaged" == run.outcome
+    assert run.is_made_less
+
+
+def test_less_is_no_damage_where_no_client_recovers() -> None:
+    revoked = refused(upload(), REVOKED, "credential_revoked")
+
+    assert "survived" == judged(REVOKED, place([revoked])).outcome
+
+
+def test_less_is_no_damage_where_the_fault_lasts() -> None:
+    lasting = "createUpload#1+:service_unavailable"
+
+    assert "survived" == judged(lasting, place([refused(upload(), lasting)])).outcome
+
+
+def test_less_is_accounted_for_by_an_error() -> None:
+    after = place([refused(upload(), UNAVAILABLE)])
+    after.findings.append(finding("double-spend"))
+
+    assert ["double-spend"] == judged(UNAVAILABLE, after).errors
+
+
+@pytest.mark.parametrize(
+    ("cell", "failed"),
+    [(REVOKED, refused(upload(), REVOKED, "credential_revoked")), (LOST, lost())],
+)
+def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
+    cell: str, failed: Entry
+) -> None:
+    run = judged(cell, place([failed]), test="")
+
+    assert "failed" == run.outcome
+    assert "the command ended with 0, and createUpload never came again" == run.why
+
+
+# Outputs ----------------------------------------------------------------------------
+
+FAILED_OUTPUT = "createPose#1:output-1-timed_out"
+PICTURES = [download(number) for number in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("error", "is_reported"), [("KeyError", True), ("AssertionError", False)]
+)
+def test_a_client_that_crashes_at_a_failed_output_leaves_the_others(
+    error: str, is_reported: bool
+) -> None:
+    admitted = entry("createPose", 202, rule={"name": FAILED_OUTPUT})
+
+    run = judged(
+        FAILED_OUTPUT, place([admitted], status=1, error=error), clean=place(PICTURES)
+    )
+
+    assert is_reported == run.leaves_outputs
+
+
+# A broken client ----------------------------------------------------------------------
+
+
+def test_a_broken_client_that_no_test_notices_lost_its_parameters_unnoticed() -> None:
+    cell = "client:drop-query"
+    listed = entry("listPoses", query="limit=2&after=c", rule={"name": cell})
+
+    run = judged(cell, place([listed]))
+
+    assert "unnoticed" == run.outcome
+    assert {"listPoses": ["after", "limit"]} == run.broken
+
+
+def test_a_broken_client_that_fails_a_test_is_noticed() -> None:
+    keyless = upload(rule={"name": "client:drop-key"})
+
+    assert "noticed" == judged("client:drop-key", place([keyless], status=1)).outcome
+
+
+def test_a_client_that_was_not_broken_is_not_unnoticed() -> None:
+    run = judged("client:drop-query", place([entry("getTeam")]))
+
+    assert "not-struck" == run.outcome
+    assert "no request had what the fault breaks" == run.why

@@ -1,0 +1,76 @@
+"""Which cells are tried, in which order, and in which test."""
+
+from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.planning import Plan, choose
+from tests.sweep.values import cells
+
+READS = cells("getTeam#1", "getTeam#2")
+WRITES = cells("createPose#1", "createPose#2")
+HOPELESS = cells("getTeam#1", "createPose#1", fault="credential_expired")
+
+
+def tried(plan: Plan) -> list[str]:
+    return list(map(str, plan.cells))
+
+
+def test_the_first_cell_of_each_class_is_tried_the_one_that_costs_most_first() -> None:
+    plan = choose({"": READS | WRITES}, None, ())
+
+    assert ["createPose#1:rate_limited", "getTeam#1:rate_limited"] == tried(plan)
+    assert list(READS) == plan.classes["getTeam:rate_limited"]
+
+
+def test_what_no_client_recovers_from_is_tried_once() -> None:
+    plan = choose({"": HOPELESS}, None, ())
+
+    assert ["createPose#1:credential_expired"] == tried(plan)
+    assert {"a similar call is tried"} == set(plan.left_out.values())
+
+
+def test_all_faults_are_tried_at_all_calls_if_that_is_asked_for() -> None:
+    every = READS | WRITES | HOPELESS
+
+    plan = choose({"": every}, None, ("all",))
+
+    assert len(every) == len(plan.cells)
+
+
+def test_a_glob_selects_the_cells() -> None:
+    plan = choose({"": READS | WRITES}, "getTeam#2:rate*", ())
+
+    assert ["getTeam#2:rate_limited"] == tried(plan)
+
+
+def test_a_cell_that_is_left_out_is_tried_if_it_is_named_in_full() -> None:
+    left_out = {Cell.read("getTeam#1:lost-after-commit"): "a read commits nothing"}
+
+    assert [] == tried(choose({"": left_out}, "getTeam#1:lost-*", ()))
+    assert (
+        list(left_out)
+        == choose({"": left_out}, "getTeam#1:lost-after-commit", ()).cells
+    )
+
+
+def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() -> None:
+    limited = cells("createPose#1+", "getTeam#1+")
+    failing = cells("createPose#1+", "getTeam#1+", fault="internal_error")
+
+    plan = choose({"": limited | failing}, None, ())
+
+    assert {*limited, Cell.read("createPose#1+:internal_error")} == set(plan.cells)
+
+
+def test_each_class_goes_to_the_test_that_has_fewest() -> None:
+    limited = cells("getTeam#1")
+    failing = cells("getTeam#1", fault="internal_error")
+
+    plan = choose({"a": limited | failing, "b": limited, "c": limited}, None, ())
+
+    tests = {trial.fault: trial.test for trial in plan.cells}
+    assert {"internal_error": "a", "rate_limited": "b"} == tests
+
+
+def test_a_cell_that_a_glob_selects_is_tried_in_every_test() -> None:
+    plan = choose({"a": READS, "b": READS}, "getTeam#1:*", ())
+
+    assert ["a", "b"] == [trial.test for trial in plan.cells]

@@ -1,0 +1,154 @@
+"""The report of a sweep: its status, its sentence, and what it has for programs."""
+
+import pytest
+
+from image_workflow_emulator.report import Report, ReportFinding
+from image_workflow_emulator.sweep.gate import Gate
+from image_workflow_emulator.sweep.runs import Run
+from image_workflow_emulator.sweep.sweep_report import report_of
+from tests.sweep.values import MADE_LESS, finding, run, swept
+
+SURVIVED = run("getTeam#1:internal_error", "survived")
+OWN_SCENARIO = "the command's requests went to sandboxes with scenarios of their own"
+NOT_STRUCK = run("getTeam#1:cut", "not-struck", struck=False, why=OWN_SCENARIO)
+LEFT = "createUpload#1:rate_limited"
+
+
+# What was not tried -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("least", "status"), [(100.0, 3), (50.0, 0)])
+def test_a_sweep_that_left_cells_is_incomplete_unless_fewer_suffice(
+    least: float, status: int
+) -> None:
+    gate = Gate(least_percent=least)
+
+    report = report_of(swept(SURVIVED, gate=gate, without_run=LEFT))
+
+    assert status == report.status
+    assert (status == 0) == report.ok
+
+
+def test_what_was_not_tried_is_listed_with_the_reason() -> None:
+    report = report_of(swept(SURVIVED, without_run=LEFT))
+
+    row = {"cell": LEFT, "test": "", "why": "it was stopped"}
+    assert [row] == report.details["not_run"]
+    assert (
+        "incomplete: 1 cell not tried, since it was stopped; "
+        "50 % of the classes were tried" in report.summary
+    )
+
+
+def test_a_fault_without_a_call_counts_as_not_tried() -> None:
+    report = report_of(swept(SURVIVED, NOT_STRUCK))
+
+    assert 3 == report.status
+    assert 1 == report.counts["not-struck"]
+    assert 1 == report.counts["not_run"]
+    assert 1 == report.counts["survived"]
+    assert [OWN_SCENARIO] == [row["why"] for row in report.details["not_run"]]
+
+
+def test_a_sweep_without_any_fault_says_why_and_has_a_status_of_its_own() -> None:
+    report = report_of(swept(NOT_STRUCK))
+
+    assert 2 == report.status
+    assert 0 == report.counts["survived"]
+    assert f"1 cell not tried, since {OWN_SCENARIO}" in report.summary
+
+
+def test_a_shard_without_any_fault_did_its_part() -> None:
+    shard = swept(NOT_STRUCK)
+    shard.shard = "1/2"
+
+    assert 0 == report_of(shard).status
+
+
+# What is printed ----------------------------------------------------------------------
+
+
+def rows(report: Report) -> list[object]:
+    return [row for table in report.tables for row in table.rows]
+
+
+def test_the_table_has_only_what_did_not_survive() -> None:
+    failed = run("getTeam#1:rate_limited", "failed")
+
+    report = report_of(swept(SURVIVED, failed))
+
+    assert [["getTeam", "failed", "rate_limited"]] == rows(report)
+
+
+def test_a_sweep_that_survived_has_no_table() -> None:
+    assert [] == rows(report_of(swept(SURVIVED)))
+
+
+def test_failures_that_no_client_can_mend_or_that_last_are_a_count() -> None:
+    lasting = run("getTeam#1+:rate_limited", "failed")
+    hopeless = run("getTeam#1:credential_revoked", "failed")
+
+    report = report_of(swept(SURVIVED, lasting, hopeless))
+
+    assert [] == rows(report)
+    assert "2 failed by faults that no client can mend, or that last" in report.summary
+
+
+# Conduct ------------------------------------------------------------------------------
+
+
+def conduct(*runs: Run) -> list[ReportFinding]:
+    findings = report_of(swept(*runs)).findings
+    return [finding for finding in findings if finding.rule.startswith("gave-up")]
+
+
+GAVE_UP = finding("gave-up-on-retryable", "warning")
+
+
+def test_misconduct_in_cells_that_survived_is_a_finding_once() -> None:
+    (found,) = conduct(
+        run("getTeam#1:rate_limited", "survived", GAVE_UP),
+        run("listPoses#1:rate_limited", "survived", GAVE_UP),
+    )
+
+    assert "warning" == found.severity
+    assert "getTeam#1:rate_limited, listPoses#1:rate_limited" == found.where
+
+
+def test_misconduct_in_a_cell_that_a_cause_is_about_is_no_second_finding() -> None:
+    assert [] == conduct(run("getTeam#1:rate_limited", "failed", GAVE_UP))
+
+
+def test_a_client_may_give_up_where_a_fault_lasts() -> None:
+    assert [] == conduct(run("getTeam#1+:rate_limited", "survived", GAVE_UP))
+
+
+def test_what_a_broken_client_does_is_not_its_conduct() -> None:
+    assert [] == conduct(run("client:drop-key", "unnoticed", GAVE_UP))
+
+
+# Severities -------------------------------------------------------------------------
+
+
+def test_damage_is_an_error() -> None:
+    report = report_of(swept(run("createProduct#1:cut", "damaged", MADE_LESS)))
+
+    assert 1 == report.status
+    assert ["error"] == [finding.severity for finding in report.findings]
+    assert "createProduct: made-less after cut" == report.findings[0].message
+
+
+@pytest.mark.parametrize(("strict", "status"), [("off", 0), ("all", 1)])
+def test_what_no_test_notices_fails_the_strictest_gate_alone(
+    strict: str, status: int
+) -> None:
+    unnoticed = run("client:one-key", "unnoticed", broken={"createUpload": []})
+    gate = Gate(strict)  # type: ignore[arg-type]
+
+    assert status == report_of(swept(unnoticed, gate=gate)).status
+
+
+def test_an_expectation_that_did_not_come_true_is_listed() -> None:
+    report = report_of(swept(SURVIVED))
+
+    assert [] == report.details["unused_expectations"]
