@@ -52,6 +52,8 @@ class Report(Struct, kw_only=True):
     counts: Mapping[str, int] = field(default_factory=dict)
     checked: Mapping[str, int] = field(default_factory=dict)
     """How often each rule had an occasion. JUnit XML has a test case for each; without an occasion it is skipped."""
+    not_checked: Sequence[str] | None = None
+    """Those of `checked` that could not be judged. None: no such rule is known of, and the JSON has no such member."""
     tables: Sequence[ReportTable] = ()
     next: Sequence[str] = ()
     """The commands to run next."""

@@ -194,6 +194,24 @@ def test_junit_has_a_case_for_each_rule(tmp_path: Path) -> None:
     }
 
 
+def test_junit_begins_with_the_outcome(tmp_path: Path) -> None:
+    suite = junit(a_report(), tmp_path)
+    assert suite[0].get("name") == "outcome"
+
+
+def test_junit_tells_a_rule_that_was_not_checked_from_one_without_occasion(
+    tmp_path: Path,
+) -> None:
+    rules = {"no-backoff": 0, "list-polled": 0}
+    suite = junit(a_report(checked=rules, not_checked=["no-backoff"]), tmp_path)
+    reasons = {
+        case.get("name"): [skipped.get("message") for skipped in case.iter("skipped")]
+        for case in suite
+    }
+    assert reasons["no-backoff"] == ["not checked"]
+    assert reasons["list-polled"] == ["no occasion"]
+
+
 def test_junit_counts_its_cases(tmp_path: Path) -> None:
     suite = junit(a_report(), tmp_path)
     assert suite.get("tests") == "4"

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 MAX_WAITING_BYTES: Final = 4 * 2**20
 """Limit of what is kept for a reader that is too slow."""
-CLOSE_SECONDS: Final = 1
-"""How long closing waits for the reader to take what is left."""
+CLOSE_SECONDS: Final = 1.0
+"""How long closing waits for the reader to take what is left, unless it is told."""
+_LAST_WORD_SECONDS: Final = 1.0
+"""How long it waits then for the line that tells how much was left out."""
 _GATHER_SECONDS: Final = 0.1
 """Pause of the thread when nothing is left, so that busy times cost few writes."""
 
@@ -33,12 +35,14 @@ def left_out_note(lines: int) -> str:
 
 @contextmanager
 def written_in_background(
-    stream: TextIO, note: Callable[[int], str] = left_out_note
+    stream: TextIO,
+    note: Callable[[int], str] = left_out_note,
+    close_seconds: float = CLOSE_SECONDS,
 ) -> Iterator[TextIO]:
     """Give a stream that writes to the same file and never waits for its reader.
 
     At the end of the block, what is left is written if the reader takes it within
-    CLOSE_SECONDS. `note` returns the line for a number of lines that were left out.
+    `close_seconds`. `note` returns the line for a number of lines that were left out.
     A stream without a file, as tests put in place of a standard one, is given back.
     """
     try:
@@ -46,7 +50,11 @@ def written_in_background(
     except (OSError, ValueError):
         yield stream
         return
-    writer = BackgroundWriter(number, lambda lines: f"{note(lines)}\n".encode())
+    writer = BackgroundWriter(
+        number,
+        lambda lines: f"{note(lines)}\n".encode(),
+        close_seconds=close_seconds,
+    )
     with io.TextIOWrapper(
         writer,
         encoding=stream.encoding,
@@ -69,14 +77,20 @@ class BackgroundWriter(io.BufferedIOBase):
         number: int,
         note: Callable[[int], bytes],
         max_waiting: int = MAX_WAITING_BYTES,
+        close_seconds: float = CLOSE_SECONDS,
     ) -> None:
         """Write to the file with this number, which stays open at the end."""
         self.name = number  # as of a file that was opened by its number
         self._number = number
         self._note = note
         self._max_waiting = max_waiting
+        self._close_seconds = close_seconds
         self._waiting = bytearray()
         self._left_out = 0
+        self._has_given_up = False
+        """Whether what waits is to be left out: the reader takes it too slowly."""
+        self._line_end = b""
+        """What ends a line that was written in part."""
         self._changed = threading.Condition()
         self._closing = threading.Event()
         # A daemon: a thread that is blocked must not keep the process from ending.
@@ -108,16 +122,24 @@ class BackgroundWriter(io.BufferedIOBase):
         return len(added)
 
     def close(self) -> None:
-        """Wait until all is written, but only for a short time. Then take no more."""
+        """Wait until all is written, but only for so long. Then take no more.
+
+        What is left then is left out. A reader that comes back at once is told so.
+        """
         if self.closed:
             return
         try:
             self._closing.set()
             with self._changed:
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: not self._waiting, CLOSE_SECONDS)
+                if not self._changed.wait_for(self._is_done, self._close_seconds):
+                    self._has_given_up = True
+                    self._changed.wait_for(self._is_done, _LAST_WORD_SECONDS)
         finally:
             super().close()
+
+    def _is_done(self) -> bool:
+        return not self._waiting
 
     def _run(self) -> None:
         """Write what waits, until the writer is closed and nothing is left."""
@@ -125,13 +147,23 @@ class BackgroundWriter(io.BufferedIOBase):
             written = self._write_piece(piece)
             with self._changed:
                 del self._waiting[:written]
+                if self._has_given_up:
+                    self._leave_out(piece[:written])
                 if self._left_out and not self._waiting:
-                    self._waiting += self._note(self._left_out)
+                    self._waiting += self._line_end + self._note(self._left_out)
+                    self._line_end = b""
                     self._left_out = 0
                 is_idle = not self._waiting
                 self._changed.notify_all()
             if is_idle:
                 self._closing.wait(_GATHER_SECONDS)
+
+    def _leave_out(self, written: bytes) -> None:
+        """Leave out what waits, and end the line that was written in part."""
+        self._has_given_up = False
+        self._left_out += self._waiting.count(b"\n")
+        self._waiting.clear()
+        self._line_end = b"" if written.endswith(b"\n") else b"\n"
 
     def _next_piece(self) -> bytes:
         """Wait for bytes to write; return none once the writer is closed."""

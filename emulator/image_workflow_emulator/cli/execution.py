@@ -15,13 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.child_process import Child
 from image_workflow_emulator.cli.execution_report import Ended, report_of
 from image_workflow_emulator.cli.judges import coverage_text
 from image_workflow_emulator.cli.log import process_log
-from image_workflow_emulator.cli.observation import Observation
+from image_workflow_emulator.cli.next_command import TypedCommand
+from image_workflow_emulator.cli.observation import Observation, RunScenario
+from image_workflow_emulator.cli.proxies import LOCAL_HOSTS, no_proxy_variables
 from image_workflow_emulator.cli.serving import make_given, started
 from image_workflow_emulator.console.messages import complain
 from image_workflow_emulator.console.report_output import write_or_say
@@ -38,8 +41,7 @@ from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, Set
 class Execution:
     """What `exec` is asked for, beside the settings of its emulator."""
 
-    words: Sequence[str]
-    """The command."""
+    typed: TypedCommand
     journal_file: Path | None
     state_file: Path | None
     coverage_file: Path | None
@@ -71,10 +73,11 @@ def execute(
         server.run(sockets=[listener])
     coverage = _coverage(execution, server)
     ended = Ended(
-        words=execution.words,
+        typed=execution.typed,
         status=server.status,
         observation=server.observation,
         readings=chosen(application.sandboxes.default.readings),
+        state_file=execution.state_file,
         coverage=coverage,
         least_coverage=execution.least_coverage,
         fails_by_conduct=execution.conduct == "fail",
@@ -119,7 +122,7 @@ def _variables(
     environment: Mapping[str, str], address: str, application: Application
 ) -> dict[str, str]:
     """Return the environment of the command, in which nothing leads to another
-    emulator.
+    emulator, nor to this one by a proxy.
     """
     sandbox = application.sandboxes.default
     variables = {
@@ -133,7 +136,9 @@ def _variables(
     token = application.settings.control_token
     if token is not None:
         variables["EMULATOR_CONTROL_TOKEN"] = token
-    return variables
+    own_host = urlsplit(address).hostname or ""
+    hosts = dict.fromkeys([*LOCAL_HOSTS, own_host])
+    return variables | no_proxy_variables(environment, hosts)
 
 
 class _Server(EmulatorServer):
@@ -153,7 +158,9 @@ class _Server(EmulatorServer):
     ) -> None:
         super().__init__(application)
         self.application = application
+        scenario = application.sandboxes.default.options.scenario
         self.observation = Observation(
+            run=RunScenario(scenario.name, has_rules=bool(scenario.rules)),
             judges_conduct=execution.conduct != "off",
             ignored_rules=execution.ignored_rules,
             keeps_journal=execution.journal_file is not None,
@@ -192,7 +199,7 @@ class _Server(EmulatorServer):
         output = None
         if self._execution.is_json:
             output = sys.stderr.fileno()
-        return Child(self._execution.words, self._variables, output)
+        return Child(self._execution.typed.words, self._variables, output)
 
     async def _saved_state(self, file: Path) -> bytes:
         from image_workflow_emulator.client.control_client import ControlClient

@@ -6,10 +6,10 @@ and `remedy`), `conduct` (the number of findings by severity), `coverage` (`perc
 and what is `unmet` of the operations in use), and `rules_never_fired`.
 """
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, to_builtins
 
@@ -18,22 +18,28 @@ from image_workflow_emulator.cli.judges import (
     coverage_words,
     judged_words,
 )
-from image_workflow_emulator.cli.observation import Observation
-from image_workflow_emulator.kernel.wording import count_of
-from image_workflow_emulator.report import Report, ReportFinding, ReportTable
-
-_MAX_COMMAND_CHARACTERS: Final = 200
+from image_workflow_emulator.cli.next_command import TypedCommand
+from image_workflow_emulator.cli.observation import Observation, RunScenario
+from image_workflow_emulator.kernel.wording import count_of, first_of
+from image_workflow_emulator.report import (
+    Report,
+    ReportFinding,
+    ReportTable,
+    Severity,
+)
 
 
 class Ended(Struct, frozen=True, kw_only=True):
     """A command that has ended, and what happened."""
 
-    words: Sequence[str]
+    typed: TypedCommand
     status: int
     """The exit status of the command."""
     observation: Observation
     readings: Sequence[str]
     """The readings of the default sandbox that are not the plain ones."""
+    state_file: Path | None
+    """Where the default sandbox is saved."""
     coverage: Mapping[str, Any] | None
     """The coverage document, if it is wanted."""
     least_coverage: float | None
@@ -49,16 +55,17 @@ def report_of(ended: Ended) -> Report:
     observation = ended.observation
     findings = list(_findings(ended))
     status = _status(ended, findings)
-    has_findings = bool(observation.conduct or findings)
+    is_wrong = bool(status or observation.conduct or findings)
     return Report(
         kind="exec",
         ok=status == 0,
-        summary=f"Image Workflow Emulator: {_summary(observation)}",
+        summary=_summary(ended),
         findings=[*observation.conduct, *findings],
         counts=to_builtins(observation.totals),
         checked=observation.checked,
+        not_checked=observation.not_checked,
         tables=[ReportTable(title="", columns=(), rows=list(_rows(ended)))],
-        next=[_next_command(ended.words, is_done=not status and not has_findings)],
+        next=ended.typed.next_commands(shows_more=is_wrong),
         details={"judged": _judged(observation), "data": _data(ended)},
         status=status,
     )
@@ -78,52 +85,66 @@ def _judged(observation: Observation) -> dict[str, int]:
     return {"requests": observation.totals.requests, "left": observation.left}
 
 
-def _summary(observation: Observation) -> str:
+def _summary(ended: Ended) -> str:
+    observation = ended.observation
     totals = observation.totals
     parts = [
         judged_words(_judged(observation)),
         f"{count_of(totals.credits_charged, 'Credit')} charged",
         f"{totals.emulator_time_ms / 1000:g} s of emulator time",
     ]
-    summary = ", ".join(parts)
+    summary = f"the command ended with status {ended.status}; {', '.join(parts)}"
     if observation.checked:
         conduct = conduct_words(observation.conduct, observation.checked)
         summary += f"; conduct: {conduct}"
     return summary
 
 
-def _next_command(words: Sequence[str], *, is_done: bool) -> str:
-    """Return the command to run next: one that shows more, or the next judge."""
-    verb = "sweep" if is_done else "exec --journal journal.json"
-    command = shlex.join(words)
-    if len(command) > _MAX_COMMAND_CHARACTERS or not command.isprintable():
-        command = "CMD"
-    return f"image-workflow-emulator {verb} -- {command}"
-
-
 # Findings -----------------------------------------------------------------------------
 
 
 def _findings(ended: Ended) -> Iterator[ReportFinding]:
-    """Iterate over what makes the run worth less than it seems."""
-    if not ended.observation.answers:
+    """Iterate over what makes the run worth less than it seems.
+
+    A command that a signal ended has left things undone for that reason.
+    """
+    observation = ended.observation
+    if observation.was_interrupted:
+        return
+    if not observation.answers:
         yield ReportFinding(
             rule="no-request",
-            severity="error" if ended.fails_by_conduct else "warning",
+            severity=_severity(ended),
             where=None,
             message="the command sent no request to its emulator",
             remedy="let it call the address in IMAGE_WORKFLOW_BASE_URL",
         )
-    yield from _rules_never_fired(ended.observation)
-    coverage = ended.coverage
-    least = ended.least_coverage
-    if coverage is not None and least is not None and coverage["percent"] < least:
-        yield ReportFinding(
-            rule="coverage",
-            severity="error",
-            where=None,
-            message=f"{coverage['percent']:g} % of the contract; wanted {least:g} %",
-        )
+    run = observation.run
+    if run.is_missed():
+        yield _missed_scenario(run, _severity(ended))
+    yield from _rules_never_fired(observation)
+    yield from _missing_coverage(ended)
+
+
+def _missed_scenario(run: RunScenario, severity: Severity) -> ReportFinding:
+    subject = f"the scenario {run.name}"
+    if run.has_rules:
+        subject = f"the rules of {subject}"
+    elsewhere = count_of(run.requests_elsewhere, "request")
+    return ReportFinding(
+        rule="scenario-missed",
+        severity=severity,
+        where=None,
+        message=f"{subject} met no request; {elsewhere} went to sandboxes without it",
+        remedy="let the creation of these sandboxes name no scenario, nor null",
+    )
+
+
+def _severity(ended: Ended) -> Severity:
+    """Return the severity of a run that has shown nothing about the client."""
+    if ended.fails_by_conduct:
+        return "error"
+    return "warning"
 
 
 def _rules_never_fired(observation: Observation) -> Iterator[ReportFinding]:
@@ -140,6 +161,19 @@ def _rules_never_fired(observation: Observation) -> Iterator[ReportFinding]:
             where=None,
             message=rule.never_fired(scenario),
         )
+
+
+def _missing_coverage(ended: Ended) -> Iterator[ReportFinding]:
+    coverage = ended.coverage
+    least = ended.least_coverage
+    if coverage is None or least is None or coverage["percent"] >= least:
+        return
+    yield ReportFinding(
+        rule="coverage",
+        severity="error",
+        where=None,
+        message=f"{coverage['percent']:g} % of the contract; wanted {least:g} %",
+    )
 
 
 # For people, and for programs ---------------------------------------------------------
@@ -160,6 +194,17 @@ def _rows(ended: Ended) -> Iterator[tuple[str, str]]:
         yield "not checked", f"{rules}: an auto clock takes every wait"
     if ended.coverage is not None:
         yield "coverage", coverage_words(ended.coverage)
+    if ended.state_file is not None:
+        yield "saved", _saved_words(ended.state_file, observation.others)
+
+
+def _saved_words(file: Path, others: Mapping[str, int]) -> str:
+    """Say which sandbox a file has, and which requests it has not."""
+    words = f"the sandbox default, in {file}"
+    if others:
+        requests = count_of(sum(others.values()), "request")
+        words += f"; not saved: {requests} to other sandboxes ({first_of(others)})"
+    return words
 
 
 def _data(ended: Ended) -> dict[str, Any]:

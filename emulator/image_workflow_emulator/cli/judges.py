@@ -41,7 +41,8 @@ def conduct_report(answer: Any) -> Report:
         findings=list(map(conduct_finding, conduct.findings)),
         counts=conduct.judged,
         checked=conduct.checked,
-        details={"judged": conduct.judged, "not_checked": conduct.not_checked},
+        not_checked=conduct.not_checked,
+        details={"judged": conduct.judged},
         status=int(bool(conduct.errors)),
     )
 

@@ -11,10 +11,12 @@ from msgspec import Struct, field, structs
 from image_workflow_emulator.cli.judges import conduct_finding
 from image_workflow_emulator.report import ReportFinding
 from image_workflow_emulator.scenario.playbook import RuleCounts
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import (
     DEFAULT_SANDBOX_ID,
+    RuleKey,
     Sandbox,
 )
 from image_workflow_emulator.service.sandbox.scenarios import count_rules
@@ -45,6 +47,27 @@ class Totals(Struct):
     """The time that passed on all clocks."""
 
 
+class RunScenario(Struct):
+    """The scenario of the run, and which requests came to sandboxes that have it."""
+
+    name: str = NO_SCENARIO.name
+    has_rules: bool = False
+    matched: int = 0
+    """How often its rules matched."""
+    requests: int = 0
+    """How many requests came to sandboxes that have it."""
+    requests_elsewhere: int = 0
+    """How many came to sandboxes without it."""
+
+    def is_missed(self) -> bool:
+        """Tell whether requests came, and none of them met what it has to say."""
+        if self.name == NO_SCENARIO.name or not self.requests_elsewhere:
+            return False
+        if self.has_rules:
+            return not self.matched
+        return not self.requests
+
+
 class Observation(Struct, kw_only=True):
     """What happened in all sandboxes so far.
 
@@ -52,6 +75,7 @@ class Observation(Struct, kw_only=True):
     `ignored_rules` are those of conduct that are left out.
     """
 
+    run: RunScenario = field(default_factory=RunScenario)
     judges_conduct: bool
     ignored_rules: tuple[str, ...]
     keeps_journal: bool
@@ -63,7 +87,10 @@ class Observation(Struct, kw_only=True):
     answers: dict[tuple[str, str], AnswerCount] = field(default_factory=dict)
     """By operation and by answer, such as `402 insufficient_credits`."""
     rules: dict[tuple[str, str], RuleCounts] = field(default_factory=dict)
-    """By the names of scenario and rule."""
+    """By the names of scenario and rule. Those of a shipped scenario only where they
+    fired: its users did not write them, and need not meet them all."""
+    others: Counter[str] = field(default_factory=Counter)
+    """How many requests came to sandboxes other than the default one, by their ids."""
     conduct: list[ReportFinding] = field(default_factory=list)
     checked: Counter[str] = field(default_factory=Counter)
     """How often each rule of conduct had an occasion."""
@@ -82,7 +109,10 @@ class Observation(Struct, kw_only=True):
         for account in sandbox.accounts.values():
             self.totals.credits_reserved += account.ledger.reserved
         self.left += sandbox.journal.dropped
+        if requests and sandbox.id != DEFAULT_SANDBOX_ID:
+            self.others[sandbox.id] += len(requests)
         self._count_rules(sandbox)
+        self._count_requests_of_run(sandbox)
         for record in requests:
             self._count_answer(record)
         if requests:
@@ -91,12 +121,27 @@ class Observation(Struct, kw_only=True):
             self._keep_journal(sandbox)
 
     def _count_rules(self, sandbox: Sandbox) -> None:
-        for name, past in sandbox.past_rules.items():
-            counts = self.rules.setdefault(name, RuleCounts())
-            counts.matched += past.matched
-            counts.fired += past.fired
+        running = dict[RuleKey, RuleCounts]()
         for playbook in sandbox.playbooks.values():
-            count_rules(self.rules, playbook)
+            count_rules(running, playbook)
+        for key, counts in (*sandbox.past_rules.items(), *running.items()):
+            if key.scenario == self.run.name:
+                self.run.matched += counts.matched
+            if key.is_shipped and not counts.fired:
+                continue
+            name = (key.scenario, key.rule)
+            total = self.rules.setdefault(name, RuleCounts())
+            total.matched += counts.matched
+            total.fired += counts.fired
+
+    def _count_requests_of_run(self, sandbox: Sandbox) -> None:
+        count = len(sandbox.journal.requests)
+        began_with = sandbox.created_with.scenario.name
+        runs = sandbox.options.scenario.name
+        if self.run.name in (began_with, runs):
+            self.run.requests += count
+        else:
+            self.run.requests_elsewhere += count
 
     def _count_answer(self, record: RequestRecord) -> None:
         operation = record.operation or record.byte_surface or "(no operation)"

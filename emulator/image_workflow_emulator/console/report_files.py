@@ -68,14 +68,15 @@ def junit(report: Report) -> str:
     suite = Element(
         "testsuite", name=f"image-workflow-emulator.{report.kind}", errors="0"
     )
+    outcome = _add_case(suite, "outcome")
     rules = dict.fromkeys(report.checked)
     rules |= dict.fromkeys(finding.rule for finding in report.findings)
     for rule in rules:
         _add_rule(suite, report, rule)
     if report.ok or suite.find("*/failure") is not None:
-        _add_text(_add_case(suite, "outcome"), report.summary)
+        _add_text(outcome, report.summary)
     else:
-        _add_failure(_add_case(suite, "outcome"), report.summary, report.summary)
+        _add_failure(outcome, report.summary, report.summary)
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(suite.findall("*/failure"))))
     suite.set("skipped", str(len(suite.findall("*/skipped"))))
@@ -87,7 +88,7 @@ def junit(report: Report) -> str:
 
 def _add_rule(suite: "Element", report: Report, rule: str) -> None:
     """Add the test case of a rule: it fails by an error, and is skipped where the rule
-    had no occasion.
+    was not checked, or had no occasion.
     """
     from xml.etree.ElementTree import SubElement
 
@@ -99,8 +100,9 @@ def _add_rule(suite: "Element", report: Report, rule: str) -> None:
     elif findings:
         _add_text(case, _text_of(findings))
     elif not report.checked[rule]:
-        skipped = SubElement(case, "skipped")
-        skipped.set("message", "no occasion, or not checked")
+        is_hidden = rule in (report.not_checked or ())
+        reason = "not checked" if is_hidden else "no occasion"
+        SubElement(case, "skipped", message=reason)
 
 
 def _text_of(findings: list[ReportFinding]) -> str:

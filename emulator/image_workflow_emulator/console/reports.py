@@ -105,6 +105,8 @@ def as_json(report: Report) -> dict[str, Any]:
     """
     document: dict[str, Any] = to_builtins(report)
     del document["status"]
+    if report.not_checked is None:
+        del document["not_checked"]
     details: dict[str, Any] = document.pop("details")
     return document | details
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 import click
+from msgspec import structs
 
 from image_workflow_emulator.cli.groups import importing
+from image_workflow_emulator.cli.next_command import RememberingCommand, TypedCommand
 from image_workflow_emulator.console.options import (
     NO_COMMAND,
     command_words,
@@ -20,14 +22,20 @@ from image_workflow_emulator.console.settings_options import (
     GivenSettings,
     settings_options,
 )
-from image_workflow_emulator.console.values import PERCENTAGE, OutputFile
+from image_workflow_emulator.console.values import FILE, PERCENTAGE, OutputFile
+from image_workflow_emulator.kernel.wording import count_of
 
 MAX_PRINTED_BYTES: Final = 4 * 2**10
 """Limit of the report as JSON: programs run this command most."""
+REPORT_SECONDS: Final = 10.0
+"""How long the report waits for a slow reader, such as a pager behind a pipe."""
+SPEAKER: Final = "Image Workflow Emulator"
+"""Names who speaks among the words of the command."""
 
 
 @click.command(
     "exec",
+    cls=RememberingCommand,
     options_metavar="[OPTIONS] --",
     no_args_is_help=True,
     context_settings={"allow_interspersed_args": False},
@@ -73,12 +81,13 @@ MAX_PRINTED_BYTES: Final = 4 * 2**10
     type=PERCENTAGE,
     help="exit with 1 if less of it was covered",
 )
+@click.option("--fault", type=FILE, hidden=True, help="the fault that a sweep tries")
 @reporting
 @settings_options(port="0", access_log="off", journal_requests="100000")
 @command_words
-@click.pass_obj
+@click.pass_context
 def command(
-    environment: Mapping[str, str],
+    context: click.Context,
     given: GivenSettings,
     output: ReportOutput,
     words: tuple[str, ...],
@@ -89,16 +98,18 @@ def command(
     conduct: Literal["off", "report", "fail"],
     ignored: tuple[str, ...],
     coverage_fail_under: float | None,
+    fault: str | None,
 ) -> int:
     """Run a command with its own emulator."""
     if not words:
         raise click.UsageError(NO_COMMAND)
+    environment: Mapping[str, str] = context.obj
     with importing():
         from image_workflow_emulator.cli.background_writer import written_in_background
         from image_workflow_emulator.cli.execution import Execution, execute
 
     execution = Execution(
-        words=words,
+        typed=TypedCommand.of(context, words),
         journal_file=journal,
         state_file=save_state,
         coverage_file=coverage,
@@ -107,16 +118,26 @@ def command(
         least_coverage=coverage_fail_under,
         is_json=output.is_json,
     )
-    report, is_overruled = execute(execution, given.settings, environment)
+    settings = given.settings._replace(fault=fault)
+    report, is_overruled = execute(execution, settings, environment)
     # The status is that of the command, also if nobody reads the report.
     with (
-        written_in_background(sys.stderr) as stream,
+        written_in_background(sys.stderr, _lost_note, REPORT_SECONDS) as stream,
         contextlib.redirect_stderr(stream),
     ):
         output.write_files(report)
         if output.is_json:
             output.print_json(report, MAX_PRINTED_BYTES)
         elif is_overruled or not is_quiet:
+            text = structs.replace(report, summary=f"{SPEAKER}: {report.summary}")
             with contextlib.suppress(OSError):
-                print_text(report, to_stderr=True)
+                print_text(text, to_stderr=True)
     return report.status
+
+
+def _lost_note(lines: int) -> str:
+    """Return what is written in place of a report that nobody read in time."""
+    return (
+        f"image-workflow-emulator: {count_of(lines, 'line')} of the report left out: "
+        "nobody read standard error; write it to a file with --report"
+    )

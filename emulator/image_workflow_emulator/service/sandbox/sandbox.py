@@ -9,7 +9,7 @@ lets its time pass.
 import asyncio
 import logging
 from dataclasses import dataclass, field, fields
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -110,6 +110,15 @@ class HeldAdmission:
     """Set to let it go on."""
 
 
+class RuleKey(NamedTuple):
+    """What tells one rule of a scenario from all others."""
+
+    scenario: str
+    rule: str
+    is_shipped: bool
+    """Whether the scenario is of the library."""
+
+
 class Beginning(Struct, frozen=True, kw_only=True):
     """How a sandbox begins, its scenario aside. None: the scenario's value, else the
     default.
@@ -121,7 +130,7 @@ class Beginning(Struct, frozen=True, kw_only=True):
     rate_limits: bool
     world: World
     own_world: World = World()
-    """What the creation of the sandbox named of a world, where the scenario is that of the run: it overrides its world."""
+    """What the creation named of a world, where the scenario is that of the run: it overrides the scenario's world."""
     evolution: bool = False
     """Whether what v1 may add is there (D68)."""
     readings: Readings | None = None
@@ -248,9 +257,8 @@ class Sandbox(SandboxState):
         """By field (such as `credits`) and id: the timeline change that set it last."""
         self.opened_at = self.clock.now()
         """When it began, or its state was loaded."""
-        self.past_rules: dict[tuple[str, str], RuleCounts] = {}
-        """The counts of scenarios that have ended, by the names of scenario and
-        rule."""
+        self.past_rules: dict[RuleKey, RuleCounts] = {}
+        """The counts of scenarios that have ended."""
 
     def take_place_of(self, old: "Sandbox") -> None:
         """Count the image bytes in the memory budget of another sandbox from now on,

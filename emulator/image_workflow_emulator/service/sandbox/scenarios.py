@@ -16,7 +16,11 @@ from image_workflow_emulator.scenario.playbook import (
 from image_workflow_emulator.scenario.scenario import Scenario
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox import changes
-from image_workflow_emulator.service.sandbox.sandbox import EVERYONE, Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import (
+    EVERYONE,
+    RuleKey,
+    Sandbox,
+)
 from image_workflow_emulator.service.sandbox.timeline_changes import (
     CHANGE_EVENT,
     make_change,
@@ -52,17 +56,14 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
     changes.make_lasting(sandbox, team_id)
 
 
-def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) -> None:
-    """Add the counts of a scenario, by its name and the rule's.
-
-    A shipped scenario's rules count only when they fired.
-    """
+def count_rules(rules: dict[RuleKey, RuleCounts], playbook: Playbook) -> None:
+    """Add the counts of a scenario's rules to those that were counted before."""
     scenario = playbook.scenario
     for rule_name, counted in playbook.counts.items():
-        if counted.fired or not scenario.is_shipped:
-            counts = rules.setdefault((scenario.name, rule_name), RuleCounts())
-            counts.matched += counted.matched
-            counts.fired += counted.fired
+        key = RuleKey(scenario.name, rule_name, scenario.is_shipped)
+        counts = rules.setdefault(key, RuleCounts())
+        counts.matched += counted.matched
+        counts.fired += counted.fired
 
 
 def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
