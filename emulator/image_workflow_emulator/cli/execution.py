@@ -24,8 +24,8 @@ from image_workflow_emulator.cli.judges import coverage_text
 from image_workflow_emulator.cli.log import process_log
 from image_workflow_emulator.cli.next_command import TypedCommand
 from image_workflow_emulator.cli.observation import Observation, RunScenario
-from image_workflow_emulator.cli.proxies import LOCAL_HOSTS, no_proxy_variables
 from image_workflow_emulator.cli.serving import make_given, started
+from image_workflow_emulator.client.proxies import LOCAL_HOSTS, no_proxy_variables
 from image_workflow_emulator.console.messages import complain
 from image_workflow_emulator.console.report_output import write_or_say
 from image_workflow_emulator.contract import BASE_PATH

@@ -21,6 +21,7 @@ from typing import Any, Final
 from msgspec import Struct, json
 
 from image_workflow_emulator.client.local_files import read_file
+from image_workflow_emulator.client.proxies import no_proxy_variables
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
@@ -41,6 +42,8 @@ from image_workflow_emulator.testing.emulator import Emulator
 _STANDARD_ERROR: Final = 2
 _START_SECONDS: Final = 10.0
 """How much longer than the clean run the first test may take to begin."""
+_FAULT: Final = "fault.json"
+"""The scenario of a cell alone, for sandboxes that are made with `scenario: null`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +152,7 @@ class Runner:
         emulator = Emulator.start(**self._option_texts)
         self._resources.enter_context(emulator)
         self._variables |= emulator.default.env
+        self._variables |= no_proxy_variables(self._variables)
         token = self._option_texts.get("control_token")
         if token is not None:
             self._variables["EMULATOR_CONTROL_TOKEN"] = token
@@ -247,6 +251,9 @@ class Runner:
         journal_file = folder / "journal.json"
         report_file = folder / "report.json"
         files = [f"--report={report_file}", f"--journal={journal_file}"]
+        fault_file = folder / _FAULT
+        if fault_file.exists():
+            files.append(f"--fault={fault_file}")
         emulator = [sys.executable, "-m", "image_workflow_emulator"]
         command = [*emulator, "exec", *flags(options), "--quiet", *files, "--", *words]
         began_ms = host_elapsed_ms()
@@ -276,6 +283,7 @@ class Runner:
         was asked for. Return the name of its file.
         """
         scenario = cell.scenario(self._kinds)
+        (folder / _FAULT).write_bytes(json.encode(scenario))
         name = self._option_texts.get("scenario")
         if name is not None:
             own = _read_scenario(name)
