@@ -177,7 +177,7 @@ def _findings(files: Sequence[str], world_file: str | None) -> list[ReportFindin
 
     contract = load_contract()
     names = world_names(_read_world(world_file))
-    findings = []
+    findings: list[ReportFinding] = []
     for file in files:
         try:
             scenario = parse_scenario(read_file(file), file, contract, names)
