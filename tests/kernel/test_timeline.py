@@ -1,0 +1,96 @@
+"""The queue of what falls due."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from image_workflow_emulator.kernel.clock import Event, Timeline
+
+
+def drain(timeline: Timeline, now: int) -> list[Event]:
+    """Take all events that are due by now."""
+    events = []
+    while (event := timeline.pop_due(now)) is not None:
+        events.append(event)
+    return events
+
+
+@given(st.lists(st.integers(0, 20)))
+def test_events_come_at_their_instants_in_the_order_of_scheduling(
+    dues: list[int],
+) -> None:
+    timeline = Timeline()
+    for index, due in enumerate(dues):
+        timeline.schedule(due, "kind", str(index))
+
+    subjects = [int(event.subject) for event in drain(timeline, 20)]
+
+    assert subjects == sorted(range(len(dues)), key=lambda index: dues[index])
+
+
+@given(st.lists(st.integers(0, 20)), st.integers(0, 20))
+def test_only_what_is_due_is_taken(dues: list[int], now: int) -> None:
+    timeline = Timeline()
+    for index, due in enumerate(dues):
+        timeline.schedule(due, "kind", str(index))
+
+    taken = drain(timeline, now)
+
+    later = [due for due in dues if due > now]
+    assert [event.due for event in taken] == sorted(due for due in dues if due <= now)
+    assert len(timeline) == len(later)
+    assert timeline.next_due == min(later, default=None)
+
+
+@pytest.fixture
+def timeline() -> Timeline:
+    """Three events of three subjects."""
+    timeline = Timeline()
+    timeline.schedule(10, "first", "a")
+    timeline.schedule(20, "second", "b")
+    timeline.schedule(30, "third", "c")
+    return timeline
+
+
+CANCEL = pytest.mark.parametrize("cancel", [Timeline.remove, Timeline.forget])
+Cancel = Callable[[Timeline, str], None]
+
+
+@CANCEL
+def test_a_cancelled_event_does_not_happen(timeline: Timeline, cancel: Cancel) -> None:
+    cancel(timeline, "b")
+
+    kinds = [event.kind for event in drain(timeline, 99)]
+
+    assert kinds == ["first", "third"]
+
+
+@CANCEL
+def test_a_cancelled_event_is_neither_counted_nor_listed(
+    timeline: Timeline, cancel: Cancel
+) -> None:
+    cancel(timeline, "b")
+
+    assert len(timeline) == 2
+    assert [event.kind for event in timeline.first(9)] == ["first", "third"]
+    assert timeline.next_due_of("b") is None
+
+
+def test_events_of_a_removed_subject_can_be_scheduled_again(
+    timeline: Timeline,
+) -> None:
+    timeline.remove("b")
+
+    timeline.schedule(40, "again", "b")
+
+    assert [event.kind for event in drain(timeline, 99)] == ["first", "third", "again"]
+
+
+def test_a_timeline_without_events_has_no_next_instant(timeline: Timeline) -> None:
+    drain(timeline, 99)
+
+    assert len(timeline) == 0
+    assert timeline.next_due is None
+    assert timeline.next_due_of("c") is None
