@@ -4,23 +4,28 @@ Reads `contract/openapi.yaml`, and nothing but it, so that code and contract can
 operations do, nor how a violation is answered.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import orjson
 from msgspec import Struct, convert
 
-from image_workflow_emulator.documents.schemas import Schemas, Violation
+from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.shipped import shipped_document
+from image_workflow_emulator.documents.violations import Violation
 
 DOCUMENT = "contract/openapi.yaml"
 BASE_PATH = "/v1"
 """The beginning of every operation's path, on every server."""
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _METHODS = ("get", "post", "patch", "put", "delete")
+_WHOLE_NUMBER = re.compile(r"0|[1-9]\d{0,8}", re.ASCII)
 
+Node: TypeAlias = Mapping[str, Any]
+"""An object in the document."""
 OperationKind = Literal["read", "list", "poll", "write"]
 """What an operation is. A list answers with pages of a collection, a poll with work that it may ask to read again."""
 
@@ -36,23 +41,17 @@ class QueryParameter(Struct, frozen=True):
     def unmet(self, value: str) -> str | None:
         """Return what the parameter expects, where a value is not that; None where it is."""
         if self.type == "integer":
-            digits = (
-                value.isascii()
-                and value.isdecimal()
-                and len(value) <= 9
-                and value == str(int(value))
-            )
-            is_met = digits and self.minimum <= int(value) <= self.maximum
-            return (
-                None
-                if is_met
-                else f"a whole number from {self.minimum} to {self.maximum}"
-            )
-        return (
-            f"one of {', '.join(self.enum)}"
-            if self.enum and value not in self.enum
-            else None
-        )
+            if self._is_within_bounds(value):
+                return None
+            return f"a whole number from {self.minimum} to {self.maximum}"
+        if not self.enum or value in self.enum:
+            return None
+        return f"one of {', '.join(self.enum)}"
+
+    def _is_within_bounds(self, value: str) -> bool:
+        if not _WHOLE_NUMBER.fullmatch(value):
+            return False
+        return self.minimum <= int(value) <= self.maximum
 
 
 class OperationContract(Struct, frozen=True):
@@ -86,9 +85,11 @@ class OperationContract(Struct, frozen=True):
     @property
     def all_codes(self) -> frozenset[str]:
         """Every problem code that this operation can return at a status it declares, and internal_error."""
-        return frozenset({"internal_error"}).union(
-            *(codes for status, codes in self.codes.items() if status)
-        )
+        codes = {"internal_error"}
+        for status, codes_of_status in self.codes.items():
+            if status:
+                codes |= codes_of_status
+        return frozenset(codes)
 
 
 class Contract:
@@ -119,20 +120,18 @@ class Contract:
         self, operation: OperationContract, status: int
     ) -> str | None:
         """Return the name of the schema of a success, also of an undeclared status; None for one without a body."""
-        responses = self.document["paths"][operation.path][operation.method.lower()][
-            "responses"
-        ]
-        return self._body_schema(
-            responses.get(str(status)) or responses[str(operation.success)]
-        )
+        methods = self.document["paths"][operation.path]
+        responses = methods[operation.method.lower()]["responses"]
+        response = responses.get(str(status)) or responses[str(operation.success)]
+        return self._body_schema(response)
 
-    def _body_schema(self, node: Mapping[str, Any]) -> str | None:
+    def _body_schema(self, node: Node) -> str | None:
         """Return the name of the schema of the JSON that a request or an answer has; None where it has none."""
         content = self._resolve(node).get("content", {}).get("application/json", {})
         schema: str = content.get("schema", {}).get("$ref", "")
         return schema.rpartition("/")[2] or None
 
-    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _resolve(self, node: Node) -> Node:
         """Follow references within the document."""
         while "$ref" in node:
             target: Any = self.document
@@ -153,26 +152,13 @@ class Contract:
         self,
         method: str,
         path: str,
-        operation: Mapping[str, Any],
-        shared: Sequence[Mapping[str, Any]],
+        operation: Node,
+        shared: Sequence[Node],
     ) -> OperationContract:
-        parameters = [
-            self._resolve(parameter)
-            for parameter in (*shared, *operation.get("parameters", ()))
-        ]
-        query = {
-            parameter["name"]: convert(
-                self._resolve(parameter["schema"]), QueryParameter
-            )
-            for parameter in parameters
-            if parameter["in"] == "query"
-        }
-        codes = {
-            0 if status == "default" else int(status): frozenset(
-                self._resolve(response).get("x-problem-codes", ())
-            )
-            for status, response in operation["responses"].items()
-        }
+        own_parameters = operation.get("parameters", ())
+        parameters = list(map(self._resolve, (*shared, *own_parameters)))
+        query = self._query(parameters)
+        codes = self._codes(operation["responses"])
         return OperationContract(
             id=operation["operationId"],
             kind=_kind_of(method, operation, query),
@@ -184,28 +170,45 @@ class Contract:
             takes_key=any(
                 parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters
             ),
-            codes={status: found for status, found in codes.items() if found},
+            codes={status: names for status, names in codes.items() if names},
             statuses=frozenset(codes) - {0},
         )
 
+    def _query(self, parameters: Sequence[Node]) -> dict[str, QueryParameter]:
+        """Read the query parameters among some, by their names."""
+        query = {}
+        for parameter in parameters:
+            if parameter["in"] == "query":
+                schema = self._resolve(parameter["schema"])
+                query[parameter["name"]] = convert(schema, QueryParameter)
+        return query
 
-def _kind_of(
-    method: str, operation: Mapping[str, Any], query: Collection[str]
-) -> OperationKind:
+    def _codes(self, responses: Node) -> dict[int, frozenset[str]]:
+        """Read the problem codes of responses by status; 0 is the default response."""
+        codes = {}
+        for status, response in responses.items():
+            number = 0
+            if status != "default":
+                number = int(status)
+            names = self._resolve(response).get("x-problem-codes", ())
+            codes[number] = frozenset(names)
+        return codes
+
+
+def _kind_of(method: str, operation: Node, query: Collection[str]) -> OperationKind:
     if method != "get":
         return "write"
     if "after" in query:
         return "list"
-    return (
-        "poll" if "Retry-After" in operation["responses"]["200"]["headers"] else "read"
-    )
+    if "Retry-After" in operation["responses"]["200"]["headers"]:
+        return "poll"
+    return "read"
 
 
 def enforcing_unique_items(node: Any) -> Any:
     """Return schemas in which `x-unique-items`, which client generators need, is the real keyword."""
-    return orjson.loads(
-        msgspec.json.encode(node).replace(b'"x-unique-items":', b'"uniqueItems":')
-    )
+    encoded = msgspec.json.encode(node)
+    return orjson.loads(encoded.replace(b'"x-unique-items":', b'"uniqueItems":'))
 
 
 @cache

@@ -15,8 +15,9 @@ from image_workflow_emulator.control.operations import (
 from image_workflow_emulator.documents.complaints import clause
 from image_workflow_emulator.documents.files import STATE_ROWS_BYTES
 from image_workflow_emulator.documents.limits import MAX_BYTES
-from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, listed
+from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES
 from image_workflow_emulator.documents.values import MAX_INTEGER
+from image_workflow_emulator.documents.violations import listed
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.bodies import Body
 from image_workflow_emulator.http.heads import Head

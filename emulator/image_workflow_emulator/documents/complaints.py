@@ -37,12 +37,12 @@ class Complaint(Struct, frozen=True):
     words: str
 
     def __str__(self) -> str:
-        place = (
-            f"{self.file}:{self.line}:{self.column}"
-            if self.file and self.line
-            else self.file
-        )
-        return ": ".join(filter(None, (place, self.words)))
+        if not self.file:
+            return self.words
+        place = self.file
+        if self.line:
+            place = f"{self.file}:{self.line}:{self.column}"
+        return f"{place}: {self.words}"
 
 
 class DocumentError(Exception):
@@ -66,13 +66,17 @@ def error_at(file: str, position: Position, found: str, expected: str) -> Docume
 
 def did_you_mean(suggestions: Sequence[str]) -> str:
     """End a complaint by the words that were probably meant; empty if there are none."""
+    if not suggestions:
+        return ""
     words = " or ".join(f'"{word}"' for word in suggestions)
-    return f"; did you mean {words}?" if words else ""
+    return f"; did you mean {words}?"
 
 
 def sentence(complaint: str) -> str:
     """End a complaint as a sentence; one that asks which word was meant has its mark."""
-    return complaint if complaint.endswith("?") else f"{complaint}."
+    if complaint.endswith("?"):
+        return complaint
+    return f"{complaint}."
 
 
 def nearest(word: object, words: Collection[str]) -> tuple[str, ...]:
@@ -127,5 +131,8 @@ def choice_of(words: Collection[str], kind: str = "") -> str:
         return kind or "nothing"
     if kind and len(words) > _MAX_LISTED_WORDS:
         return kind
-    shown = sorted(words) if isinstance(words, frozenset | set) else list(words)
-    return f'"{shown[0]}"' if len(shown) == 1 else f"one of {', '.join(shown)}"
+    if isinstance(words, frozenset | set):
+        words = sorted(words)
+    if len(words) == 1:
+        return f'"{next(iter(words))}"'
+    return f"one of {', '.join(words)}"

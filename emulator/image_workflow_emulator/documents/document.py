@@ -29,10 +29,8 @@ from image_workflow_emulator.documents.schemas import (
     MANY_VALUES,
     MAX_COMPLAINTS,
     Schemas,
-    Steps,
-    Violation,
-    place_of,
 )
+from image_workflow_emulator.documents.violations import Steps, Violation, place_of
 from image_workflow_emulator.kernel.wording import excerpt
 
 if TYPE_CHECKING:
@@ -41,6 +39,8 @@ if TYPE_CHECKING:
 _MAX_MISTAKES: Final = 1_000
 """Limit of the mistakes that are noted before the first of them are shown."""
 
+Fields: TypeAlias = Mapping[str, Any]
+"""The fields of an object in a document, by their names."""
 Suggest: TypeAlias = Callable[[Steps, Any], Sequence[str]]
 
 
@@ -107,7 +107,9 @@ class Document:
     ) -> Sequence[str]:
         if suggest is None:
             return violation.suggestions()
-        value = None if violation.kind == "missing" else self.at(*violation.steps)
+        value = None
+        if violation.kind != "missing":
+            value = self.at(*violation.steps)
         return suggest(violation.steps, value) or violation.suggestions()
 
     def complain(
@@ -130,10 +132,12 @@ class Document:
         where = self.where + place_of(steps)
         if not where and not self.file:
             where = "(body)"
+        if found is None:
+            found = excerpt(self.at(*steps))
         mistake = _Mistake(
             self.position(*steps, at_key=at_key),
             where,
-            excerpt(self.at(*steps)) if found is None else found,
+            found,
             expected,
             suggestions,
         )

@@ -30,7 +30,9 @@ COMPILED_DOCUMENTS: Final = (
 
 def shipped_path(name: str) -> Path:
     """The place of a shipped file or folder, named by its path from the root of a checkout. It need not exist."""
-    root = _SHIPPED if (_SHIPPED / "contract").is_dir() else _PACKAGE.parents[1]
+    root = _SHIPPED
+    if not (_SHIPPED / "contract").is_dir():
+        root = _PACKAGE.parents[1]
     return root / name
 
 
@@ -69,10 +71,8 @@ def compile_documents() -> list[Path]:
 
 
 def _compiled_path(name: str, source: bytes) -> Path:
-    return (
-        _COMPILED
-        / f"{name.replace('/', '.')}.{hashlib.sha256(source).hexdigest()}.json"
-    )
+    digest = hashlib.sha256(source).hexdigest()
+    return _COMPILED / f"{name.replace('/', '.')}.{digest}.json"
 
 
 def _parse_yaml(source: bytes, name: str) -> Any:

@@ -3,7 +3,6 @@
 Every parser takes text and raises ValueError. Instants and spans are `kernel.timestamps`'; the bound of a span is here.
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -36,9 +35,9 @@ def parse_clock(text: str) -> ClockSetting:
     for mode in CLOCK_MODES:
         if text == mode:
             return ClockSetting(mode)
-    return ClockSetting(
-        "real", parse_rate(text.removeprefix("x") if text.startswith("x") else "")
-    )
+    if not text.startswith("x"):
+        raise ValueError(text)
+    return ClockSetting("real", parse_rate(text[1:]))
 
 
 def parse_rate(text: str) -> float:
@@ -53,10 +52,12 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if not match:
         raise ValueError(text)
-    unit = (match[2] or "").lower()
-    return int(
-        float(match[1]) * (1024 if unit.endswith("i") else 1000) ** _POWERS[unit[:1]]
-    )
+    number, unit = match.groups(default="")
+    base = 1000
+    if unit.endswith(("i", "I")):
+        base = 1024
+    power = _POWERS[unit[:1].lower()]
+    return int(float(number) * base**power)
 
 
 def parse_seed(text: str) -> int:
@@ -76,18 +77,21 @@ def parse_span_ms(text: str) -> int:
 
 def parse_range_ms(text: str) -> tuple[int, int]:
     """Read a span, or a range such as `100ms-2s`, in milliseconds: its least and its greatest value."""
-    least, *greatest = (
-        parse_span_ms(part) for part in re.split("(?<!e)-", text, maxsplit=1)
-    )  # 1e-7 is a number
-    if greatest and greatest[0] < least:
+    parts = re.split("(?<!e)-", text, maxsplit=1)  # 1e-7 is a number
+    least = parse_span_ms(parts[0])
+    greatest = parse_span_ms(parts[-1])
+    if greatest < least:
         raise ValueError(text)
-    return least, greatest[0] if greatest else least
+    return least, greatest
 
 
 def parse_probability(text: str) -> float:
     """Read a number from 0 to 1, or a percentage such as `10%`."""
-    value = float(text.removesuffix("%")) if _PROBABILITY.fullmatch(text) else math.inf
-    chance = value / 100 if text.endswith("%") else value
+    if not _PROBABILITY.fullmatch(text):
+        raise ValueError(text)
+    chance = float(text.removesuffix("%"))
+    if text.endswith("%"):
+        chance /= 100
     if chance > 1:
         raise ValueError(text)
     return chance

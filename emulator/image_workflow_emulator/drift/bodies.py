@@ -8,11 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from image_workflow_emulator.contract import Contract, OperationContract
-from image_workflow_emulator.documents.schemas import (
-    MAX_COMPLAINTS,
-    Steps,
-    Violation,
-)
+from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
+from image_workflow_emulator.documents.violations import Steps, Violation
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.json_values import json_of
 from image_workflow_emulator.scenario.matching import ByteSurface

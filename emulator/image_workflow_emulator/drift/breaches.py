@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from image_workflow_emulator.documents.schemas import Violation
+from image_workflow_emulator.documents.violations import Violation
 from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.drift.bodies import WITHOUT_MILLISECONDS

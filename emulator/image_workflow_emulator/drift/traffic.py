@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from msgspec import Struct
 
 from image_workflow_emulator.contract import OperationContract
-from image_workflow_emulator.documents.schemas import Violation
+from image_workflow_emulator.documents.violations import Violation
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.scenario.matching import ByteSurface

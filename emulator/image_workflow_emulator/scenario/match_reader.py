@@ -3,12 +3,9 @@
 A complaint names operations by the contract, and Teams and keys by the world.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from image_workflow_emulator.contract import Contract, OperationContract
-from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Steps, Violation
+from image_workflow_emulator.documents.document import Document, Fields
+from image_workflow_emulator.documents.violations import Steps, Violation
 from image_workflow_emulator.scenario.matching import EVERY, KINDS, Kind, Match
 from image_workflow_emulator.scenario.world import WorldNames
 
@@ -23,7 +20,7 @@ class MatchReader:
         self._contract = contract
         self._world = world
 
-    def read(self, steps: Steps, given: Mapping[str, Any], default: Kind) -> Match:
+    def read(self, steps: Steps, given: Fields, default: Kind) -> Match:
         """Read a match; `default` is its kind if it names none."""
         kind = next((kind for kind in KINDS if kind in given), default)
         names = given.get(kind, EVERY)
@@ -44,7 +41,7 @@ class MatchReader:
             if not match.names.isdisjoint((operation.id, EVERY))
         ]
 
-    def check_names(self, steps: Steps, given: Mapping[str, Any]) -> None:
+    def check_names(self, steps: Steps, given: Fields) -> None:
         """Complain of a `team` or `credential` that the world does not have."""
         if self._world is None:
             return

@@ -11,8 +11,9 @@ from typing import Any
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.documents.document import Document, read_document
 from image_workflow_emulator.documents.files import read_file
-from image_workflow_emulator.documents.schemas import Schemas, Steps
+from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.shipped import shipped_document
+from image_workflow_emulator.documents.violations import Steps
 from image_workflow_emulator.domain.readings import (
     NO_READINGS,
     PLAIN,

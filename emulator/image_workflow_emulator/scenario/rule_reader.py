@@ -5,11 +5,11 @@ Owns which words go together under `then`.
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from image_workflow_emulator.contract import OperationContract
-from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Steps
+from image_workflow_emulator.documents.document import Document, Fields
+from image_workflow_emulator.documents.violations import Steps
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt, first_of
 from image_workflow_emulator.scenario.fault_words import FAULTS
@@ -44,7 +44,7 @@ class RuleReader:
         self._first_use: dict[str, int] = {}
         """The index of the first rule with a name, by that name."""
 
-    def read(self, index: int, given: Mapping[str, Any]) -> Rule:
+    def read(self, index: int, given: Fields) -> Rule:
         """Read a rule; one without a name is called by its place."""
         steps: Steps = ("rules", index)
         then = given["then"]
@@ -70,7 +70,7 @@ class RuleReader:
             then=json.dumps(self._document.at(*steps, "then"), ensure_ascii=False),
         )
 
-    def _check_then(self, steps: Steps, then: Mapping[str, Any]) -> None:
+    def _check_then(self, steps: Steps, then: Fields) -> None:
         """Complain of what does not go with the word that `then` says."""
         word = next((word for word in THEN_OPTIONS if word in then), None)
         if word is None:
@@ -92,7 +92,7 @@ class RuleReader:
             found = f"the name {excerpt(name)} again, first given to /rules/{first}"
             self._document.complain(steps, "a name of its own for each rule", found)
 
-    def _when(self, steps: Steps, given: Mapping[str, Any]) -> When:
+    def _when(self, steps: Steps, given: Fields) -> When:
         """Read on which matches a rule acts."""
         when = When(
             nth=given.get("nth", Nth()),
@@ -132,7 +132,7 @@ def _common_codes(operations: list[OperationContract]) -> list[str]:
     return sorted(codes)
 
 
-def _fault(then: Mapping[str, Any]) -> Fault:
+def _fault(then: Fields) -> Fault:
     """Return the fault of requests that `then` asks for; none if it is about work."""
     word = next((word for word in FAULTS if word in then), None)
     if word is None:
@@ -145,7 +145,7 @@ def _fault(then: Mapping[str, Any]) -> Fault:
     return make(value, **options)
 
 
-def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
+def _outcome(then: Fields) -> WorkOutcome:
     """Return the outcome of work that `then` asks for."""
     outputs = {int(slot): code for slot, code in then.get("outputs", {}).items()}
     return WorkOutcome(

@@ -5,16 +5,17 @@
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.documents import values
 from image_workflow_emulator.documents.complaints import nearest
-from image_workflow_emulator.documents.document import Document, read_document
-from image_workflow_emulator.documents.schemas import Schemas, Steps
+from image_workflow_emulator.documents.document import Document, Fields, read_document
+from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.shipped import shipped_document
+from image_workflow_emulator.documents.violations import Steps
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from image_workflow_emulator.kernel.wording import excerpt
@@ -99,7 +100,7 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document("contract/scenario.schema.json"), formats)
 
 
-def _clock_setting(given: Mapping[str, Any]) -> ClockSetting | None:
+def _clock_setting(given: Fields) -> ClockSetting | None:
     if "mode" not in given:
         return None
     return values.clock_setting(given["mode"], given.get("rate"))
@@ -116,18 +117,27 @@ def _suggest(steps: Steps, given: Any) -> list[str]:
     match steps:
         case ("clock",):
             return [f"{{mode: {mode}}}" for mode in nearest(text, CLOCK_MODES)]
-        case ("rules", _, "then", "problem"):
-            return [code for code in _codes(text) if code != text]
-        case ("rules", _, "then", word) if text and word in _NETWORK_WORDS:
-            return [f"network: {{{word}: {text}}}"]
-        case ("rules", _, "then", _):
-            return [f"problem: {code}" for code in _codes(text)]
-        case ("rules", _, "then"):
-            return [f"{{problem: {code}}}" for code in _codes(text)]
+        case ("rules", _, "then", *inner):
+            return _suggest_then(inner, text)
         case ("rules", _, "times") if text.isdecimal():
             return [f"when: {{nth: 1-{text}}}"]
         case ("timeline", _, "for") if text:
             return [f"set: {{..., for: {text}}}"]
+    return []
+
+
+def _suggest_then(inner: list[str | int], text: str) -> list[str]:
+    """Return what was probably meant under `then`; `inner` is the way from there."""
+    codes = _codes(text)
+    match inner:
+        case []:
+            return [f"{{problem: {code}}}" for code in codes]
+        case ["problem"]:
+            return [code for code in codes if code != text]
+        case [word] if text and word in _NETWORK_WORDS:
+            return [f"network: {{{word}: {text}}}"]
+        case [_]:
+            return [f"problem: {code}" for code in codes]
     return []
 
 
@@ -144,7 +154,7 @@ def _codes(text: str) -> list[str]:
 
 
 def _timeline(
-    document: Document, matches: MatchReader, given: Sequence[Mapping[str, Any]]
+    document: Document, matches: MatchReader, given: Sequence[Fields]
 ) -> tuple[TimedChange, ...]:
     """Read the changes, in the order in which they are made."""
     changes = [
@@ -161,7 +171,7 @@ def _order_of_change(timed: TimedChange) -> float:
 
 
 def _timed_change(
-    document: Document, matches: MatchReader, index: int, given: Mapping[str, Any]
+    document: Document, matches: MatchReader, index: int, given: Fields
 ) -> TimedChange:
     steps: Steps = ("timeline", index)
     fields = dict(given["set"])
@@ -181,7 +191,7 @@ def _timed_change(
     return TimedChange(when, _change(fields), line, spelling, for_ms)
 
 
-def _change(fields: Mapping[str, Any]) -> Change:
+def _change(fields: Fields) -> Change:
     if "admission" in fields:
         return AdmissionChange(**fields)
     return read_change(fields)

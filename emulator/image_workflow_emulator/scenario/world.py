@@ -15,9 +15,10 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
-from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Schemas, Steps
+from image_workflow_emulator.documents.document import Document, Fields
+from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.shipped import shipped_document
+from image_workflow_emulator.documents.violations import Steps
 from image_workflow_emulator.domain.resources import (
     Amount,
     CredentialState,
@@ -80,7 +81,7 @@ class WorldTeam(Struct, frozen=True):
         return _without_none(fields)
 
 
-def _without_none(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(fields: Fields) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -173,9 +174,7 @@ class WorldNames(Struct, frozen=True):
             name for name, team in names.items() if self.only in (None, team)
         )
 
-    def with_world(
-        self, document: Document, world: Mapping[str, Any], steps: Steps
-    ) -> Self:
+    def with_world(self, document: Document, world: Fields, steps: Steps) -> Self:
         """Return these names with those that a world in a document adds.
 
         Complains of a Team that it cannot change, and of a key that another Team has.
@@ -232,7 +231,7 @@ def world_of(document: Document) -> World:
     return built_in_world().changed(read_world(document.value))
 
 
-def read_world(given: Mapping[str, Any]) -> World:
+def read_world(given: Fields) -> World:
     """Make a world from the values of a valid document."""
     teams = starmap(read_team, given.get("teams", {}).items())
     spans = given.get("timings", {})
@@ -243,7 +242,7 @@ def read_world(given: Mapping[str, Any]) -> World:
 TeamChange: TypeAlias = WorldTeam | WorldCredential
 
 
-def read_change(given: Mapping[str, Any]) -> TeamChange:
+def read_change(given: Fields) -> TeamChange:
     """Make a change of a Team or of a credential from what a timeline sets."""
     if "team" in given:
         return read_team(given["team"], given)
@@ -251,7 +250,7 @@ def read_change(given: Mapping[str, Any]) -> TeamChange:
     return WorldCredential(fields.pop("credential"), **fields)
 
 
-def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
+def read_team(name: str, given: Fields) -> WorldTeam:
     """Make a Team, or a change of one, from the fields that a world, a timeline and the
     control plane have in common.
     """

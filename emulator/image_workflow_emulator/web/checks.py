@@ -15,11 +15,8 @@ from image_workflow_emulator.contract import (
     OperationContract,
     QueryParameter,
 )
-from image_workflow_emulator.documents.schemas import (
-    LARGE_BODY_BYTES,
-    MAX_LISTED_VIOLATIONS,
-    listed,
-)
+from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES
+from image_workflow_emulator.documents.violations import MAX_LISTED_VIOLATIONS, listed
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.intents import fingerprint, intent_of
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
