@@ -56,20 +56,23 @@ class Feed:
         """Return the recorded changes after a number, oldest first, at most `count`."""
         first = max(number + 1, self.first_number)
         skipped = first - self.first_number
-        return list(
-            enumerate(islice(self._changes, skipped, skipped + count), start=first)
-        )
+        changes = islice(self._changes, skipped, skipped + count)
+        return list(enumerate(changes, start=first))
 
     def missed_after(self, number: int) -> int:
         """Count the changes after a number that are no longer known; those before a
         reset are not counted.
         """
-        is_reset = bool(self._changes) and self._changes[0][0] == "reset"
-        return 0 if is_reset else max(self.first_number - number - 1, 0)
+        if self._changes:
+            oldest_kind, _ = self._changes[0]
+            if oldest_kind == "reset":
+                return 0
+        return max(self.first_number - number - 1, 0)
 
     def forget_before(self, number: int) -> None:
         """Drop the changes before a number: the journal no longer has them."""
-        for _ in range(min(number - self.first_number, len(self._changes))):
+        outdated = number - self.first_number
+        for _ in range(min(outdated, len(self._changes))):
             self._changes.popleft()
 
     def restart(self) -> None:

@@ -37,7 +37,8 @@ class Journal:
         """
         self.last_sequence += 1
         request.sequence = self.last_sequence
-        request.arrived_at, request.arrived_ms = host_now(), host_elapsed_ms()
+        request.arrived_at = host_now()
+        request.arrived_ms = host_elapsed_ms()
         self.requests.append(request)
         request.change = self.feed.note("arrived", self.last_sequence)
         if len(self.requests) > self.max_requests:
@@ -47,18 +48,17 @@ class Journal:
         """Complete the record of a request that has left, within the bounds; tell
         whether it was not cleared meanwhile.
         """
-        request.left_at, request.is_timed, request.last_arrival = (
-            left_at,
-            is_timed,
-            self.last_sequence,
-        )
+        request.left_at = left_at
+        request.is_timed = is_timed
+        request.last_arrival = self.last_sequence
         request.duration_ms = host_elapsed_ms() - request.arrived_ms
         request.complete()
         if request.sequence >= self._first_sequence:
             self.held_bytes += request.held_bytes
-            while self.held_bytes > max(
-                MAX_BYTES, MAX_BYTES // MAX_REQUESTS * self.max_requests
-            ):
+            max_bytes = MAX_BYTES
+            if self.max_requests > MAX_REQUESTS:
+                max_bytes = MAX_BYTES // MAX_REQUESTS * self.max_requests
+            while self.held_bytes > max_bytes:
                 self._drop_oldest()
         is_known = request.sequence > self._cleared_up_to
         if is_known:
@@ -87,30 +87,26 @@ class Journal:
         So of a request and its replays, which all carry the same one, the last replay
         is found; the first answer, and every other, has a sequence number of its own.
         """
-        ids = (
-            record
-            for record in self.newest_first()
-            if identifier in (record.request_id, record.replay_of)
-        )
-        return next(ids, None)
+        for record in self.newest_first():
+            if identifier in (record.request_id, record.replay_of):
+                return record
+        return None
 
     def at_sequence(self, sequence: int) -> RequestRecord | None:
         """Return the request of a sequence number; None if it is not there."""
         index = sequence - self._first_sequence  # each number has one request
-        return self.requests[index] if 0 <= index < len(self.requests) else None
+        if not 0 <= index < len(self.requests):
+            return None
+        return self.requests[index]
 
     def original_of(self, replay: RequestRecord) -> RequestRecord | None:
         """Return the request whose stored answer a replay sent again, or None if it was
         dropped.
         """
-        return next(
-            (
-                record
-                for record in self.newest_first()
-                if record.request_id == replay.replay_of
-            ),
-            None,
-        )
+        for record in self.newest_first():
+            if record.request_id == replay.replay_of:
+                return record
+        return None
 
     def newest_first(self, since: int = 0) -> Iterator[RequestRecord]:
         """Go through the requests from the newest on, down to those later than a
@@ -125,7 +121,9 @@ class Journal:
 
     @property
     def _first_sequence(self) -> int:
-        return self.requests[0].sequence if self.requests else self.last_sequence + 1
+        if not self.requests:
+            return self.last_sequence + 1
+        return self.requests[0].sequence
 
     def _drop_oldest(self) -> None:
         request = self.requests.popleft()

@@ -17,7 +17,7 @@ import hashlib
 from typing import Any, Final, Literal, Self
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Credential, Team
@@ -201,12 +201,8 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         """Make the record of a request that has left fit to be kept: without long
         bodies and the frames of a traceback.
         """
-        if (
-            self.problem is not None
-        ):  # the frames of its traceback would keep all local values alive
-            self.problem.__traceback__ = self.problem.__context__ = (
-                self.problem.__cause__
-            ) = None
+        if self.problem is not None:
+            _forget_traceback(self.problem)
         self.held_bytes = self._size_bytes()
         if self.held_bytes > MAX_KEPT_BODY_BYTES:
             self._leave_out_long_bodies()
@@ -225,23 +221,23 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         )
 
     def _leave_out_long_bodies(self) -> None:
-        request, response = self.request_body, self.response_body
+        request = self.request_body
         if request is not None and len(request) > MAX_KEPT_BODY_BYTES:
-            self.request_body, self.request_body_bytes, self.request_digest = (
-                None,
-                len(request),
-                digest(request),
-            )
+            self.request_body = None
+            self.request_body_bytes = len(request)
+            self.request_digest = digest(request)
+        response = self.response_body
         if response is not None and len(response) > MAX_KEPT_BODY_BYTES:
-            self.response_body, self.response_body_bytes = None, len(response)
+            self.response_body = None
+            self.response_body_bytes = len(response)
             self.response_end = response[-_KEPT_END_BYTES:]
 
     @property
     def as_arrived(self) -> "RequestRecord":
         """The record as it was when the request arrived."""
-        return RequestRecord(
-            **{name: getattr(self, name) for name in Arrival.__struct_fields__}
-        )
+        values = structs.asdict(self)
+        arrival = {field: values[field] for field in Arrival.__struct_fields__}
+        return RequestRecord(**arrival)
 
     # What is read when somebody asks --------------------------------------------------
 
@@ -253,11 +249,9 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     @property
     def idempotency_key(self) -> str | None:
         """The Idempotency-Key that it came with, whatever became of it."""
-        return (
-            None
-            if self.key_header is None
-            else self.key_header.strip().decode("latin-1")
-        )
+        if self.key_header is None:
+            return None
+        return self.key_header.strip().decode("latin-1")
 
     @property
     def user_agent(self) -> str | None:
@@ -291,11 +285,9 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         """How a scenario lost its answer on the wire, whatever was done; None if it did
         not.
         """
-        return (
-            self.rule.fault.loss
-            if self.rule is not None and self.has_rule_acted
-            else None
-        )
+        if self.rule is None or not self.has_rule_acted:
+            return None
+        return self.rule.fault.loss
 
     @property
     def answered_id(self) -> str:
@@ -318,13 +310,17 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         not kept.
         """
         answer = orjson.loads(self.response_body or b"{}")
-        return answer if isinstance(answer, dict) else {}
+        if not isinstance(answer, dict):
+            return {}
+        return answer
 
 
 def json_or_none(body: bytes | None) -> Any:
     """Return the JSON of a body; None where it is none."""
+    if not body:
+        return None
     try:
-        return orjson.loads(body) if body else None
+        return orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
 
@@ -334,5 +330,14 @@ def digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=9).hexdigest()
 
 
+def _forget_traceback(problem: Problem) -> None:
+    """Forget where a problem was raised: the frames would keep all local values alive."""
+    problem.__traceback__ = None
+    problem.__context__ = None
+    problem.__cause__ = None
+
+
 def _text(header: bytes | None) -> str | None:
-    return None if header is None else header.decode("latin-1")
+    if header is None:
+        return None
+    return header.decode("latin-1")

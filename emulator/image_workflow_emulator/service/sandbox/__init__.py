@@ -1,3 +1,3 @@
-"""A sandbox: its resources, pictures, clock and scenarios as one object, the checks of admission, and how it is
-found.
+"""A sandbox: its resources, pictures, clock and scenarios as one object, the checks of
+admission, and how it is found.
 """

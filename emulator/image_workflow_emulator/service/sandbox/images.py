@@ -6,9 +6,9 @@ needed: the same recipe gives the same bytes, so clients see no difference. Pict
 equal recipes share one content, which is drawn once. When memory is short, what can be
 drawn again is dropped, and the picture is planned as before; its size stays known.
 
-A key is held by everything that needs it (its Asset, a recipe that is still to be drawn,
-unfinished work) and freed with its last release. Bytes that are drawn before anybody
-asks for them are kept beside the state, which they do not change. Must not know
+A key is held by everything that needs it (its Asset, a recipe that is still to be
+drawn, unfinished work) and freed with its last release. Bytes that are drawn before
+anybody asks for them are kept beside the state, which they do not change. Must not know
 processes: the bytes of a picture are passed in.
 """
 
@@ -23,7 +23,8 @@ from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.seed import Signer
 
 _SHARE_AHEAD: Final = 4
-"""Which part of the limit may be taken by pictures that nobody has asked for: a quarter."""
+"""Which part of the limit may be taken by pictures that nobody has asked for: a
+quarter."""
 
 
 def _ignore(_images: "ImageStore", _key: str) -> None:
@@ -84,8 +85,8 @@ class MemoryBudget:
 
 @dataclass(slots=True, eq=False)
 class Content:
-    """The content of one picture, or of several with equal recipes: bytes, or the recipe
-    that gives them, or both.
+    """The content of one picture, or of several with equal recipes: bytes, or the
+    recipe that gives them, or both.
     """
 
     recipe: Recipe | None
@@ -164,8 +165,8 @@ class ImageStore:
     ) -> None:
         """Add a picture of a saved state that has a recipe.
 
-        `read_data` returns its bytes, if it was developed; it is None if it was not. What
-        a planned picture holds is saved with its inputs.
+        `read_data` returns its bytes, if it was developed; it is None if it was not.
+        What a planned picture holds is saved with its inputs.
         """
         content = self._contents.setdefault(recipe, Content(recipe))
         if read_data is not None and not content.keys:
@@ -227,8 +228,8 @@ class ImageStore:
             self.release(keys)
 
     def withdraw(self, keys: Iterable[str]) -> None:
-        """Remove the links of pictures and release them, when their Asset or ingredient is
-        deleted.
+        """Remove the links of pictures and release them, when their Asset or ingredient
+        is deleted.
         """
         for key in keys:
             self.pictures[key].is_public = False
@@ -258,8 +259,8 @@ class ImageStore:
         return [key for key in keys if self.pictures[key].content.size_bytes is None]
 
     def size_bytes(self, key: str) -> int:
-        """Return the size of a picture that has been developed before, whether or not its
-        bytes are still here.
+        """Return the size of a picture that has been developed before, whether or not
+        its bytes are still here.
         """
         size_bytes = self.pictures[key].content.size_bytes
         assert size_bytes is not None, (
@@ -268,8 +269,8 @@ class ImageStore:
         return size_bytes
 
     def to_draw(self, key: str) -> dict[str, Recipe]:
-        """Return the recipes that must be drawn before a picture has bytes, by key, inputs
-        first.
+        """Return the recipes that must be drawn before a picture has bytes, by key,
+        inputs first.
         """
         order: dict[str, Recipe] = {}
         stack = [(key, False)]
@@ -286,8 +287,8 @@ class ImageStore:
         return order
 
     def planned(self, recipe: Recipe) -> str | None:
-        """Return the key of a picture that is still to be drawn by a recipe, if there is
-        one.
+        """Return the key of a picture that is still to be drawn by a recipe, if there
+        is one.
         """
         content = self._contents.get(recipe)
         if content is None or self.drawn(recipe) is not None:
@@ -295,8 +296,8 @@ class ImageStore:
         return min(content.keys)
 
     def drawn(self, recipe: Recipe) -> bytes | None:
-        """Return the picture of a recipe, if it is here, whether or not anybody has asked
-        for it.
+        """Return the picture of a recipe, if it is here, whether or not anybody has
+        asked for it.
         """
         content = self._contents.get(recipe)
         if content is None:
@@ -338,8 +339,8 @@ class ImageStore:
             self.budget.drawn[content] = self
 
     def drop(self, content: Content) -> None:
-        """Plan developed pictures again if their inputs still exist; otherwise keep their
-        bytes.
+        """Plan developed pictures again if their inputs still exist; otherwise keep
+        their bytes.
         """
         del self.budget.drawn[content]
         assert content.recipe is not None

@@ -8,7 +8,7 @@ lets its time pass.
 
 import asyncio
 import logging
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
@@ -208,44 +208,49 @@ class Sandbox(SandboxState):
         """
         scenario = options.scenario
         world = options.world.changed(scenario.world).changed(options.own_world)
-        clock = Clock(
-            options.clock or scenario.clock or ClockSetting("real"),
-            scenario.start if options.start is None else options.start,
+        clock = _first_clock(options)
+        state = SandboxState(
+            options=options,
+            signing_name=self.id,
+            seed=_first_seed(options),
+            clock=clock,
+            began_at=clock.now(),
+            rate_limits=options.rate_limits,
+            timings=Timings(**world.timings),
+            readings=options.readings or scenario.readings or options.found_readings,
         )
-        self.become(
-            SandboxState(
-                options=options,
-                signing_name=self.id,
-                seed=Seed(
-                    next(
-                        seed
-                        for seed in (options.seed, scenario.seed, 0)
-                        if seed is not None
-                    )
-                ),
-                clock=clock,
-                began_at=clock.now(),
-                rate_limits=options.rate_limits,
-                timings=Timings(**world.timings),
-                readings=options.readings
-                or scenario.readings
-                or options.found_readings,
-            )
-        )
+        self.become(state)
         for team in world.teams:
             # A scenario of the run may change a Team that this world does not have.
             if team.credentials:
                 self.add_team(team, self.began_at)
         if world.premade:
-            rounds = _EVOLVED_ROUNDS if options.evolution else 1
+            rounds = 1
+            if options.evolution:
+                rounds = _EVOLVED_ROUNDS
             add_premade_ingredients(
                 self.store, self.images, self.identifiers, self.began_at, rounds
             )
 
     def become(self, state: SandboxState) -> None:
         """Take a state as this sandbox's own, and make the rest from it."""
-        for part in fields(SandboxState):
-            setattr(self, part.name, getattr(state, part.name))
+        self.options = state.options
+        self.signing_name = state.signing_name
+        self.seed = state.seed
+        self.clock = state.clock
+        self.began_at = state.began_at
+        self.rate_limits = state.rate_limits
+        self.timings = state.timings
+        self.readings = state.readings
+        self.pause = state.pause
+        self.counters = state.counters
+        self.timeline = state.timeline
+        self.journal = state.journal
+        self.accounts = state.accounts
+        self.credentials = state.credentials
+        self.playbooks = state.playbooks
+        self.store = state.store
+        self.idempotency = state.idempotency
         self.journal.feed = self.feed
         self.identifiers = Identifiers(
             self.seed.value, self.counters, is_long=self.options.evolution
@@ -266,7 +271,8 @@ class Sandbox(SandboxState):
         """
         self.images.move_to(old.memory)
         self.memory = old.memory
-        self.feed, old.feed = old.feed, old.journal.feed
+        self.feed = old.feed
+        old.feed = old.journal.feed
         self.journal.feed = self.feed
         self.feed.restart()
 
@@ -303,21 +309,22 @@ class Sandbox(SandboxState):
     ) -> CredentialAccount:
         """Create a credential of a Team, with this sandbox's form of its key."""
         key = self.key_of(described.key)
-        defaults = {
-            "profile": "full",
-            "state": "active",
-            "expires_at": now + CREDENTIAL_LIFETIME_MS,
-        }
+        profile = described.profile or "full"
+        name = described.name
+        if name is None:
+            name = CREDENTIAL_NAMES[profile]
+        expires_at = described.expires_at
+        if expires_at is None:
+            expires_at = now + CREDENTIAL_LIFETIME_MS
         credential = Credential(
             id=self.identifiers.next("cred"),
             team_id=account.team.id,
             key=key,
+            name=name,
             prefix=key[:_PREFIX_LENGTH],
-            **{
-                "name": CREDENTIAL_NAMES[described.profile or "full"],
-                **defaults,
-                **described.values(),
-            },
+            profile=profile,
+            expires_at=expires_at,
+            state=described.state or "active",
         )
         self.credentials[key] = CredentialAccount(credential)
         self.feed.note("team", account.team.id)
@@ -332,13 +339,16 @@ class Sandbox(SandboxState):
         """Return this sandbox's form of a key in a world file: outside the default
         sandbox, the id is appended.
         """
-        return world_key if self.id == DEFAULT_SANDBOX_ID else f"{world_key}_{self.id}"
+        if self.id == DEFAULT_SANDBOX_ID:
+            return world_key
+        return f"{world_key}_{self.id}"
 
     def find_accounts(self, name_or_id: str | None) -> list[TeamAccount]:
         """Return the Teams of a name or id; all of them for None."""
-        accounts = self.accounts.values()
         return [
-            one for one in accounts if name_or_id in (None, one.team.id, one.team.name)
+            account
+            for account in self.accounts.values()
+            if name_or_id in (None, account.team.id, account.team.name)
         ]
 
     def check_memory(self, size_bytes: int = 1) -> None:
@@ -348,15 +358,28 @@ class Sandbox(SandboxState):
         Raises:
             Problem: service_unavailable.
         """
-        if not self.memory.make_room(size_bytes):
-            held, limit = self.memory.held_bytes, self.memory.limit_bytes
-            _LOGGER.warning(
-                "503: %d image bytes are held, --max-memory is %d", held, limit
-            )
-            what = f"the emulator holds {held} image bytes; {size_bytes} more exceed --max-memory {limit}"
-            remedy = "delete Assets, reset, or raise it"
-            raise Problem(
-                "service_unavailable",
-                f"{what}: {remedy}",
-                retry_after=MEMORY_RETRY_SECONDS,
-            )
+        if self.memory.make_room(size_bytes):
+            return
+        held = self.memory.held_bytes
+        limit = self.memory.limit_bytes
+        _LOGGER.warning("503: %d image bytes are held, --max-memory is %d", held, limit)
+        raise Problem(
+            "service_unavailable",
+            f"the emulator holds {held} image bytes; {size_bytes} more exceed "
+            f"--max-memory {limit}: delete Assets, reset, or raise it",
+            retry_after=MEMORY_RETRY_SECONDS,
+        )
+
+
+def _first_clock(options: SandboxOptions) -> Clock:
+    setting = options.clock or options.scenario.clock or ClockSetting("real")
+    start = options.start
+    if start is None:
+        start = options.scenario.start
+    return Clock(setting, start)
+
+
+def _first_seed(options: SandboxOptions) -> Seed:
+    if options.seed is not None:
+        return Seed(options.seed)
+    return Seed(options.scenario.seed or 0)

@@ -5,7 +5,7 @@ Owns membership and order only; callers decide what may be stored.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -15,17 +15,23 @@ from image_workflow_emulator.domain import resources
 _NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 Resource = TypeVar("Resource", bound=resources.AnyResource)
+Values: TypeAlias = Iterable[tuple[str, Any]]
+"""Attributes with their values; one that has several comes several times."""
 _ValueKey: TypeAlias = tuple[str | None, str, Any]
 """A Team, an attribute and a value."""
+
+
+def _no_values(_resource: resources.AnyResource) -> Values:
+    return ()
 
 
 @dataclass(slots=True, eq=False)
 class Collection(Generic[Resource]):
     """The resources of one kind, each Team's in the order of creation."""
 
-    filters: tuple[str, ...] = ()
-    """The attributes by which resources are found. Each is indexed, so rare values are
-    as fast as common ones."""
+    values_of: Callable[[Resource], Values] = _no_values
+    """Returns what a resource is found by. It is indexed, so rare values are as fast as
+    common ones."""
     items: dict[str, Resource] = field(default_factory=dict, init=False)
     ids_by_team: dict[str | None, list[str]] = field(default_factory=dict, init=False)
     shown: dict[Hashable, Any] = field(default_factory=dict, init=False)
@@ -43,7 +49,8 @@ class Collection(Generic[Resource]):
     def replace(self, resource: Resource) -> None:
         """Put a changed resource in its old one's place."""
         self.shown.clear()
-        before, after = self._keys(self.items[resource.id]), self._keys(resource)
+        before = self._keys(self.items[resource.id])
+        after = self._keys(resource)
         self.items[resource.id] = resource
         self._unindex(resource.id, before - after)
         self._index(resource.id, after - before)
@@ -56,15 +63,8 @@ class Collection(Generic[Resource]):
         self._unindex(resource.id, self._keys(resource))
 
     def _keys(self, resource: Resource) -> set[_ValueKey]:
-        """Return what a resource is found by: for each filter its values."""
-        keys: set[_ValueKey] = set()
-        for name in self.filters:
-            value = getattr(resource, name)
-            keys.update(
-                (resource.team_id, name, one)
-                for one in (value if isinstance(value, tuple) else (value,))
-            )
-        return keys
+        team_id = resource.team_id
+        return {(team_id, name, value) for name, value in self.values_of(resource)}
 
     def _index(self, identifier: str, keys: Iterable[_ValueKey]) -> None:
         for key in keys:
@@ -82,11 +82,9 @@ class Collection(Generic[Resource]):
         absent (section 5, rule 6).
         """
         resource = self.items.get(identifier)
-        return (
-            resource
-            if resource is not None and resource.team_id in (team_id, None)
-            else None
-        )
+        if resource is None or resource.team_id not in (team_id, None):
+            return None
+        return resource
 
     def ids(
         self, team_id: str | None, values: Mapping[str, str] = _NO_FILTERS
@@ -96,38 +94,50 @@ class Collection(Generic[Resource]):
         """
         if not values:
             return self.ids_by_team.get(team_id, [])
-        found = [
+        ids_by_filter = [
             self._ids_by_value.get((team_id, name, value), [])
             for name, value in values.items()
         ]
-        ids, *others = sorted(found, key=len)
-        for other in map(frozenset, others):
-            ids = [identifier for identifier in ids if identifier in other]
+        ids_by_filter.sort(key=len)
+        ids = ids_by_filter[0]
+        for more_ids in ids_by_filter[1:]:
+            allowed = frozenset(more_ids)
+            ids = [identifier for identifier in ids if identifier in allowed]
         return ids
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+def _values_of_asset(asset: resources.Asset) -> Values:
+    return (("source", asset.source),)
+
+
+def _values_of_product(product: resources.Product) -> Values:
+    return [("asset_ids", asset_id) for asset_id in product.asset_ids]
+
+
+def _values_of_operation(operation: resources.Operation) -> Values:
+    return (
+        ("status", operation.status),
+        ("type", operation.type),
+        ("target_id", operation.target_id),
+    )
+
+
+def _values_of_generation(generation: resources.Generation) -> Values:
+    return (("workflow", generation.workflow), ("status", generation.status))
+
+
 class Store:
     """All resources of a sandbox."""
 
-    uploads: Collection[resources.UploadSession] = field(default_factory=Collection)
-    assets: Collection[resources.Asset] = field(
-        default_factory=lambda: Collection(("source",))
-    )
-    products: Collection[resources.Product] = field(
-        default_factory=lambda: Collection(("asset_ids",))
-    )
-    ingredients: dict[str, Collection[resources.Ingredient]] = field(
-        default_factory=lambda: {
+    def __init__(self) -> None:
+        self.uploads = Collection[resources.UploadSession]()
+        self.assets = Collection[resources.Asset](_values_of_asset)
+        self.products = Collection[resources.Product](_values_of_product)
+        self.ingredients: dict[str, Collection[resources.Ingredient]] = {
             kind: Collection() for kind in resources.INGREDIENT_KINDS
         }
-    )
-    operations: Collection[resources.Operation] = field(
-        default_factory=lambda: Collection(("status", "type", "target_id"))
-    )
-    generations: Collection[resources.Generation] = field(
-        default_factory=lambda: Collection(("workflow", "status"))
-    )
+        self.operations = Collection[resources.Operation](_values_of_operation)
+        self.generations = Collection[resources.Generation](_values_of_generation)
 
     def collections(self) -> dict[str, Collection[Any]]:
         """Return all collections by name."""
@@ -144,9 +154,10 @@ class Store:
         self, identifier: str
     ) -> resources.Operation | resources.Generation | None:
         """Return a piece of work; None if there is none of this id."""
-        return self.generations.items.get(identifier) or self.operations.items.get(
-            identifier
-        )
+        generation = self.generations.items.get(identifier)
+        if generation is not None:
+            return generation
+        return self.operations.items.get(identifier)
 
     def find_upload(self, identifier: str) -> resources.UploadSession | None:
         """Return an Upload Session; None if there is none of this id."""

@@ -138,12 +138,12 @@ def load(
     contract: Contract,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> Sandbox:
-    """Make a sandbox with an id from a state file, settled; nothing else changes. Call it
-    in a thread of its own.
+    """Make a sandbox with an id from a state file, settled; nothing else changes. Call
+    it in a thread of its own.
 
     `limit_bytes` is how many bytes of pictures it may have (`--max-memory`). They are
-    counted in a budget of the sandbox's own, until it takes its place. `is_stopping` ends
-    the loading: the process cannot end before its threads.
+    counted in a budget of the sandbox's own, until it takes its place. `is_stopping`
+    ends the loading: the process cannot end before its threads.
 
     Raises:
         StateError: the file is not a state file, is of another version, was changed, or
@@ -154,7 +154,7 @@ def load(
     except StateError:
         raise
     except Exception as error:
-        # Damaged zip files raise many kinds, and so do lines that somebody wrote by hand.
+        # Damaged zip files raise many kinds, and so do lines written by hand.
         cause = f"{type(error).__name__}: {error}"
         raise StateError(
             f"the file is not a state file, or is damaged: {cause}"

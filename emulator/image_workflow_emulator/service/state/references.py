@@ -33,7 +33,8 @@ def _check_team(sandbox: Sandbox, team_id: str, owned: str) -> None:
 
 
 def _check_inputs(images: ImageStore) -> None:
-    """Check that each picture is made from earlier ones, so that no two need each other.
+    """Check that each picture is made from earlier ones, so that no two need each
+    other.
 
     Those of a picture that is developed may be gone.
     """

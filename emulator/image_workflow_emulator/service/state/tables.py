@@ -1,8 +1,8 @@
-"""What a state file says: its first line, and its tables: the rows of each, how they are
-listed and added.
+"""What a state file says: its first line, and its tables: the rows of each, how they
+are listed and added.
 
-Most rows are values of the sandbox as they are. Types say what a row may be. The indexes
-of collections are left out: they are built from the rows.
+Most rows are values of the sandbox as they are. Types say what a row may be. The
+indexes of collections are left out: they are built from the rows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -94,8 +94,8 @@ class Head(Struct, frozen=True):
 
 
 def head_of(sandbox: Sandbox, now: int) -> Head:
-    """Return the first line of the state file of a sandbox; it shows what the sandbox goes
-    on to change.
+    """Return the first line of the state file of a sandbox; it shows what the sandbox
+    goes on to change.
     """
     state = msgspec.convert(sandbox, SavedState, from_attributes=True)
     return Head(now, sandbox.clock.setting, sandbox.journal.last_sequence, state)
@@ -119,8 +119,8 @@ SavedEvent: TypeAlias = tuple[Instant, str, str, Count]
 
 
 class SavedPicture(Struct):
-    """A picture: its recipe, if it has one, and the SHA-256 (in hexadecimal) of its bytes,
-    if there are any. Equal bytes are one member of the file.
+    """A picture: its recipe, if it has one, and the SHA-256 (in hexadecimal) of its
+    bytes, if there are any. Equal bytes are one member of the file.
     """
 
     key: str
