@@ -130,7 +130,8 @@ class Ledger:
         """
         if not 0 <= amount <= self.available or work_id in self.reservations:
             raise LedgerError(
-                f"{amount} Credits cannot be reserved for {work_id} from {self.available}"
+                f"{amount} Credits cannot be reserved for {work_id} from "
+                f"{self.available}"
             )
         self.reservations[work_id] = amount
         if amount > 0:

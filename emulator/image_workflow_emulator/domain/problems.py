@@ -36,7 +36,8 @@ class Check(StrEnum):
     def __new__(cls, name: str, section: str, *decisions: str) -> Self:
         """Make a check of its name, and the section and decisions of its source."""
         check = str.__new__(cls, name)
-        check._value_, check.source = name, Source(section, decisions)
+        check._value_ = name
+        check.source = Source(section, decisions)
         return check
 
     ROUTE = "route", "4", "D06"

@@ -84,21 +84,27 @@ class Reading(Struct, frozen=True):
         return f"{self.decision}={self.id}"
 
 
-def _readings() -> Iterator[Reading]:
+def _readings_in_order() -> Iterator[Reading]:
+    """Iterate over the readings that the fields of `Readings` declare."""
     for field, hint in get_type_hints(Readings, include_extras=True).items():
         decision, *gives = hint.__metadata__
-        for identifier, given in zip(get_args(hint.__origin__)[1:], gives, strict=True):
-            yield Reading(decision, identifier, field, given)
+        plain, *identifiers = get_args(hint.__origin__)
+        assert plain == PLAIN, f"{field}: the first reading is {plain}"
+        for identifier, kind in zip(identifiers, gives, strict=True):
+            yield Reading(decision, identifier, field, kind)
 
 
 READINGS: Final[Mapping[str, Reading]] = {
-    reading.name: reading for reading in _readings()
+    reading.name: reading for reading in _readings_in_order()
 }
 """Every reading by its name, in the order of the ledger."""
 
-DECISIONS: Final = tuple(
-    dict.fromkeys(reading.decision for reading in READINGS.values())
-)
+_FIELDS: Final[Mapping[str, str]] = {
+    reading.decision: reading.field for reading in READINGS.values()
+}
+"""The field of each decision."""
+
+DECISIONS: Final = tuple(_FIELDS)
 """The decisions that have readings."""
 
 SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
@@ -112,10 +118,11 @@ of these."""
 
 def chosen(readings: Readings) -> tuple[str, ...]:
     """Return the names of the readings that are not plain, in the ledger's order."""
+    values = structs.asdict(readings)
     return tuple(
         name
         for name, reading in READINGS.items()
-        if getattr(readings, reading.field) == reading.id
+        if values[reading.field] == reading.id
     )
 
 
@@ -133,12 +140,11 @@ def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Reading
     changed: dict[str, str] = {}
     for name in names:
         decision, _, identifier = name.partition("=")
-        fields = [
-            known.field for known in READINGS.values() if known.decision == decision
-        ]
-        if not fields or (identifier != PLAIN and name not in READINGS):
+        field = _FIELDS.get(decision)
+        is_reading = identifier == PLAIN or name in READINGS
+        if field is None or not is_reading:
             raise ValueError(name)
-        changed[fields[0]] = identifier
+        changed[field] = identifier
     return structs.replace(base, **changed)
 
 
@@ -151,10 +157,12 @@ def parse_readings(text: str, readings: Readings = NO_READINGS) -> Readings:
     Raises:
         ValueError: the part that is neither a reading nor a set.
     """
-    for part in map(str.strip, text.split(",")):
-        readings = with_readings(
-            [part] if "=" in part else _names_of_set(part), readings
-        )
+    for part in text.split(","):
+        name = part.strip()
+        if "=" in name:
+            readings = with_readings([name], readings)
+        else:
+            readings = with_readings(_names_of_set(name), readings)
     return readings
 
 
@@ -162,5 +170,8 @@ def _names_of_set(name: str) -> Iterable[str]:
     """Return the readings of a set. Raises ValueError for an unknown set."""
     if name not in SETS:
         raise ValueError(name)
-    fitting = [reading for reading in READINGS.values() if reading.gives in SETS[name]]
-    return {reading.decision: reading.name for reading in reversed(fitting)}.values()
+    first_of_decision: dict[str, str] = {}
+    for reading in READINGS.values():
+        if reading.gives in SETS[name]:
+            first_of_decision.setdefault(reading.decision, reading.name)
+    return first_of_decision.values()

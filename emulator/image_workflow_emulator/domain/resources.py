@@ -41,8 +41,8 @@ OPERATION_TYPES = (
     "fashion_model.update",
 )
 
-# The ranges of values in saved states: msgspec checks them when a state file is read, and nothing else does. What is
-# made inside the emulator is within them already.
+# The ranges of values in saved states: msgspec checks them when a state file is read,
+# and nothing else does. What is made inside the emulator is within them already.
 _MAX_IN_JSON = 2**53 - 1
 Instant: TypeAlias = Annotated[int, Meta(ge=0, le=_MAX_IN_JSON)]
 """Milliseconds since the epoch. A window that begins in the year 9999 may end after
@@ -86,7 +86,8 @@ class RenderedOnce:
 
     def keep(self, rendered: bytes) -> bytes:
         """Keep the bytes of its JSON, and return them."""
-        structs.force_setattr(self, "kept_bytes", rendered)  # type: ignore[arg-type]  # heirs are Structs
+        # All heirs are Structs.
+        structs.force_setattr(self, "kept_bytes", rendered)  # type: ignore[arg-type]
         return rendered
 
 

@@ -33,11 +33,13 @@ def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
     The clock goes from event to event, if it is not there yet. With `slice_ms` it stops
     after so much real time.
     """
-    fired, began_ms = 0, 0.0
+    fired = 0
+    began_ms = 0.0
     while (event := sandbox.timeline.pop_due(instant)) is not None:
         began_ms = began_ms or host_elapsed_ms()
         sandbox.clock.advance_to(event.due)
         _apply(sandbox, event)
+        _note_work(sandbox, event.subject)
         fired += 1
         if host_elapsed_ms() - began_ms >= slice_ms:
             break
@@ -46,7 +48,8 @@ def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
 
 def _apply(sandbox: Sandbox, event: Event) -> None:
     """Apply an event at its own instant. These are all the kinds there are."""
-    subject, due = event.subject, event.due
+    subject = event.subject
+    due = event.due
     match event.kind:
         case "operation_started":
             authoring.start_operation(sandbox, subject, due)
@@ -65,20 +68,19 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
         case _:
             assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
             held = sandbox.held_admissions.pop(subject, None)
-            if (
-                held is not None
-            ):  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
+            # None only where the sandbox has ended, whose timeline is hardly used.
+            if held is not None:  # pragma: no branch
                 held.ended.set()
-    _note_work(sandbox, subject)
 
 
-def _note_work(sandbox: Sandbox, subject: str) -> None:
-    """Tell watchers of work that an event was about."""
-    work = sandbox.store.find_work(subject)
-    if work is not None:
-        sandbox.feed.note("work", (work.id, work.status))
-        if work.status in TERMINAL:
-            sandbox.feed.note("team", work.team_id)
+def _note_work(sandbox: Sandbox, work_id: str) -> None:
+    """Tell watchers that an event has changed a piece of work, if it was one of work."""
+    work = sandbox.store.find_work(work_id)
+    if work is None:
+        return
+    sandbox.feed.note("work", (work.id, work.status))
+    if work.status in TERMINAL:
+        sandbox.feed.note("team", work.team_id)
 
 
 def enter(sandbox: Sandbox) -> int:
@@ -109,24 +111,23 @@ def idle_at(sandbox: Sandbox) -> int | None:
     """Return the instant of the last event of unfinished work, after which the rest is
     stalled; None if there is none.
     """
-    return max(
-        (
-            event.due
-            for event in sandbox.timeline.pending()
-            if event.kind in _EVENTS_OF_WORK
-        ),
-        default=None,
-    )
+    ends = [
+        event.due
+        for event in sandbox.timeline.pending()
+        if event.kind in _EVENTS_OF_WORK
+    ]
+    return max(ends, default=None)
 
 
 def stalled_work(sandbox: Sandbox) -> int:
     """Return the number of Operations and Generations that will never finish: a
     scenario stalls them.
     """
-    return sum(
-        list(account.budget.finishes_at.values()).count(None)
-        for account in sandbox.accounts.values()
-    )
+    stalled = 0
+    for account in sandbox.accounts.values():
+        finishes_at = list(account.budget.finishes_at.values())
+        stalled += finishes_at.count(None)
+    return stalled
 
 
 def next_change_ms(
@@ -138,4 +139,6 @@ def next_change_ms(
     if work.status in TERMINAL:
         return None
     due = sandbox.timeline.next_due_of(work.id)
-    return STALLED_POLL_MS if due is None else max(due - now, 0)
+    if due is None:
+        return STALLED_POLL_MS
+    return max(due - now, 0)

@@ -68,10 +68,10 @@ def find(call: Call, lookup: Lookup[Resource]) -> Resource:
     """
     resource = _visible(call, lookup, call.resource_id)
     if resource is None:
-        detail = f"{lookup.noun}_id: found {excerpt(call.resource_id)}; expected {lookup.expected}"
-        raise Problem(
-            lookup.code, detail, remedy=_remedy(call, lookup, call.resource_id)
-        )
+        found = excerpt(call.resource_id)
+        detail = f"{lookup.noun}_id: found {found}; expected {lookup.expected}"
+        remedy = _remedy(call, lookup, call.resource_id)
+        raise Problem(lookup.code, detail, remedy=remedy)
     return resource
 
 
@@ -88,9 +88,8 @@ def refer(
     """
     resource = _visible(call, lookup, identifier)
     if resource is None:
-        raise invalid_reference(
-            where, identifier, lookup.expected, _remedy(call, lookup, identifier)
-        )
+        remedy = _remedy(call, lookup, identifier)
+        raise invalid_reference(where, identifier, lookup.expected, remedy)
     return resource
 
 
@@ -112,20 +111,17 @@ def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource 
 
 def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
     item = lookup.collection(call.sandbox.store).items.get(identifier)
-    return remedy_for_absent(
-        call, item, f"use an id that GET /{lookup.noun.replace('_', '-')}s lists"
-    )
+    path = f"/{lookup.noun.replace('_', '-')}s"
+    return remedy_for_absent(call, item, f"use an id that GET {path} lists")
 
 
 def remedy_for_absent(call: Call, item: AnyResource | None, otherwise: str) -> str:
     """Say what to do about a resource that this Team cannot see; another Team's is
     visible to that Team's keys only.
     """
-    owner = (
-        None
-        if item is None or item.team_id is None
-        else call.sandbox.accounts.get(item.team_id)
-    )
+    if item is None or item.team_id is None:
+        return otherwise
+    owner = call.sandbox.accounts.get(item.team_id)
     if owner is None or owner is call.caller.account:
         return otherwise
     return f"send it with a credential of the Team {owner.team.name!r}, which owns it"

@@ -3,6 +3,7 @@
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct, structs
 
@@ -40,10 +41,13 @@ def add_asset(
     """Make an Asset of a decoded upload, whose bytes fit into memory, or of a picture
     that is still to be drawn.
     """
+    source: Literal["upload", "generation"] = "upload"
+    if generation_id is not None:
+        source = "generation"
     asset = Asset(
         id=sandbox.identifiers.next("ast"),
         team_id=team_id,
-        source="upload" if generation_id is None else "generation",
+        source=source,
         source_generation_id=generation_id,
         format=picture.format,
         width=picture.width,
@@ -63,14 +67,15 @@ def _check_photos(call: Call, product: Product | None) -> Product | None:
     return product
 
 
-def _create_product(call: Call, _found: None) -> Product:
-    sandbox, intent = call.sandbox, call.intent
+def _create_product(call: Call, _checked: None) -> Product:
+    sandbox = call.sandbox
+    photos = {"asset_ids": _in_order(call, call.intent["asset_ids"])}
     product = Product(
         id=sandbox.identifiers.next("prd"),
         team_id=call.team_id,
         created_at=call.now,
         updated_at=call.now,
-        **intent | {"asset_ids": _in_order(call, intent["asset_ids"])},
+        **call.intent | photos,
     )
     sandbox.store.products.add(product)
     return product
@@ -78,22 +83,18 @@ def _create_product(call: Call, _found: None) -> Product:
 
 def _in_order(call: Call, asset_ids: Sequence[str]) -> tuple[str, ...]:
     """Return the photos of a Product in the order in which they are kept (D22)."""
-    return tuple(
-        sorted(asset_ids)
-        if call.sandbox.readings.photo_order == "unordered"
-        else asset_ids
-    )
+    if call.sandbox.readings.photo_order == "unordered":
+        return tuple(sorted(asset_ids))
+    return tuple(asset_ids)
 
 
 def _check_primary(call: Call, product: Product) -> Product:
     """The chosen primary photo must be one of the Product's (D22)."""
     primary = call.intent.get("primary_asset_id")
-    if primary is not None and primary not in call.intent.get(
-        "asset_ids", product.asset_ids
-    ):
-        raise invalid_input(
-            "/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES
-        )
+    asset_ids = call.intent.get("asset_ids", product.asset_ids)
+    if primary is not None and primary not in asset_ids:
+        expected = "one of the Product's asset_ids"
+        raise invalid_input("/primary_asset_id", primary, expected, Check.RULES)
     return product
 
 
@@ -101,9 +102,9 @@ def _update_product(call: Call, product: Product) -> Product:
     """Change the given fields; asset_ids replace the whole membership (section 4)."""
     intent = call.intent
     asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
-    primary = intent.get("primary_asset_id") or primary_of(
-        asset_ids, product.primary_asset_id
-    )
+    primary = intent.get("primary_asset_id")
+    if not primary:
+        primary = primary_of(asset_ids, product.primary_asset_id)
     photos = {"asset_ids": asset_ids, "primary_asset_id": primary}
     changed = structs.replace(product, updated_at=call.now, **intent | photos)
     call.sandbox.store.products.replace(changed)
@@ -140,14 +141,13 @@ def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
         primary = primary_of(remaining, product.primary_asset_id)
         if primary != product.primary_asset_id:
             reassigned.append(product_id)
-        store.products.replace(
-            structs.replace(
-                product,
-                asset_ids=remaining,
-                primary_asset_id=primary,
-                updated_at=call.now,
-            )
+        changed = structs.replace(
+            product,
+            asset_ids=remaining,
+            primary_asset_id=primary,
+            updated_at=call.now,
         )
+        store.products.replace(changed)
     store.assets.remove(asset)
     call.sandbox.images.withdraw([asset.id])
     return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))

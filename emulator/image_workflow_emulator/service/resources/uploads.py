@@ -36,18 +36,21 @@ BINDING_HEADER = "X-Upload-Binding"
 """The header that binds a direct upload to its session (D15)."""
 
 
-def _create(call: Call, _found: None) -> UploadSession:
+def _create(call: Call, _checked: None) -> UploadSession:
     """Open a session; no Asset exists yet (section 3)."""
-    is_short = call.sandbox.readings.upload_session == "short"
+    sandbox = call.sandbox
+    window_ms = UPLOAD_WINDOW_MS
+    if sandbox.readings.upload_session == "short":
+        window_ms = SHORT_WINDOW_MS
     session = UploadSession(
-        id=call.sandbox.identifiers.next("upl"),
+        id=sandbox.identifiers.next("upl"),
         team_id=call.team_id,
         created_at=call.now,
-        expires_at=call.now + (SHORT_WINDOW_MS if is_short else UPLOAD_WINDOW_MS),
+        expires_at=call.now + window_ms,
         **call.intent,
     )
-    call.sandbox.store.uploads.add(session)
-    call.sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
+    sandbox.store.uploads.add(session)
+    sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
     return session
 
 
@@ -71,9 +74,13 @@ def _signed_parts(session: UploadSession) -> tuple[str | int, ...]:
 
 def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
     """Return every header that must be sent with the bytes."""
-    more = _MORE_HEADERS if sandbox.readings.upload_session == "short" else {}
-    binding = sandbox.signer.sign("upload binding", session.id)
-    return {"Content-Type": session.content_type, BINDING_HEADER: binding, **more}
+    headers = {
+        "Content-Type": session.content_type,
+        BINDING_HEADER: sandbox.signer.sign("upload binding", session.id),
+    }
+    if sandbox.readings.upload_session == "short":
+        headers.update(_MORE_HEADERS)
+    return headers
 
 
 def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> UploadSession:
@@ -82,17 +89,18 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     Raises:
         Problem: upload_not_found, for an unknown session or an altered URL (D16).
     """
-    session = None if sandbox is None else sandbox.store.find_upload(session_id)
-    if (
-        sandbox is None
-        or session is None
-        or not sandbox.signer.verify(signed, *_signed_parts(session))
-    ):
-        raise Problem(
-            "upload_not_found",
-            "the address: expected upload.url exactly as the session gave it",
-        )
-    return session
+    if sandbox is not None:
+        session = sandbox.store.find_upload(session_id)
+        if session is not None and _is_signed(sandbox, session, signed):
+            return session
+    raise Problem(
+        "upload_not_found",
+        "the address: expected upload.url exactly as the session gave it",
+    )
+
+
+def _is_signed(sandbox: Sandbox, session: UploadSession, signed: str) -> bool:
+    return sandbox.signer.verify(signed, *_signed_parts(session))
 
 
 def token(sandbox: Sandbox, session: UploadSession, digest: str) -> str:
@@ -111,10 +119,10 @@ def check_window(session: UploadSession, now: int) -> None:
     """
     if now >= session.expires_at:
         _check_present(session)
-        closed, time = format_timestamp(session.expires_at), format_timestamp(now)
+        end = format_timestamp(session.expires_at)
         raise Problem(
             "upload_expired",
-            f"the window of {session.id} closed at {closed}; it is {time}",
+            f"the window of {session.id} closed at {end}; it is {format_timestamp(now)}",
         )
 
 
@@ -132,7 +140,8 @@ def check_bytes(session: UploadSession, digest: str, now: int) -> None:
         if session.digest != digest:
             raise bytes_conflict(
                 session,
-                f"found bytes other than those that {session.id} accepted; expected the same, or a new session",
+                f"found bytes other than those that {session.id} accepted; expected the "
+                "same, or a new session",
             )
         _check_present(session)
 
@@ -160,30 +169,29 @@ def to_decode(call: Call) -> tuple[bytes, str] | None:
     """Return the bytes that a completion needs decoded and their declared type; None if
     it will be refused anyway.
     """
-    session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
-    if (
-        session is None
-        or session.digest is None
-        or session.status != "received"
-        or call.now >= session.expires_at
-    ):
+    sandbox = call.sandbox
+    session = sandbox.store.uploads.visible(call.team_id, call.resource_id)
+    if session is None or session.digest is None or session.status != "received":
         return None
-    if call.intent["upload_token"] != token(call.sandbox, session, session.digest):
+    if call.now >= session.expires_at:
         return None
-    return call.sandbox.images.pictures[session.id].data or b"", session.content_type
+    if call.intent["upload_token"] != token(sandbox, session, session.digest):
+        return None
+    data = sandbox.images.pictures[session.id].data or b""
+    return data, session.content_type
 
 
-def _find_open(call: Call, _found: None) -> UploadSession:
+def _find_open(call: Call, _checked: None) -> UploadSession:
     """Return the session that the path names. Raises Problem upload_not_found."""
     session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
     if session is None:
         item = call.sandbox.store.find_upload(call.resource_id)
+        remedy = "use the id of a session that POST /uploads gave"
         raise Problem(
             "upload_not_found",
-            f"upload_id: found {excerpt(call.resource_id)}; expected a session of this Team",
-            remedy=remedy_for_absent(
-                call, item, "use the id of a session that POST /uploads gave"
-            ),
+            f"upload_id: found {excerpt(call.resource_id)}; expected a session of this "
+            "Team",
+            remedy=remedy_for_absent(call, item, remedy),
         )
     _check_present(session)
     return session
@@ -194,16 +202,15 @@ def _check_state(call: Call, session: UploadSession) -> UploadSession:
     gave.
     """
     check_window(session, call.now)
-    where, sent = "/upload_token", call.intent["upload_token"]
+    where = "/upload_token"
+    upload_token = call.intent["upload_token"]
     if session.digest is None:
         expected = "bytes to be sent to upload.url first"
-        raise invalid_input(
-            where, sent, expected, Check.STATE, "send the bytes to upload.url first"
-        )
-    if sent != token(call.sandbox, session, session.digest):
-        raise invalid_input(
-            where, sent, "the token the direct upload gave", Check.STATE
-        )
+        remedy = "send the bytes to upload.url first"
+        raise invalid_input(where, upload_token, expected, Check.STATE, remedy)
+    if upload_token != token(call.sandbox, session, session.digest):
+        expected = "the token the direct upload gave"
+        raise invalid_input(where, upload_token, expected, Check.STATE)
     return session
 
 

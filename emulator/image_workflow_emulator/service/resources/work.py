@@ -40,7 +40,9 @@ def skips_queue(sandbox: Sandbox) -> bool:
 
 def queue_ms(sandbox: Sandbox) -> int:
     """Return how long admitted work is queued."""
-    return 0 if skips_queue(sandbox) else sandbox.timings.queue_ms
+    if skips_queue(sandbox):
+        return 0
+    return sandbox.timings.queue_ms
 
 
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
@@ -48,9 +50,8 @@ def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     note the rule that decides it.
     """
     team = call.caller.account.team
-    decision = scenarios.decide(
-        call.sandbox, Facts("work", kind, team.id, team.name, outputs=outputs), call.now
-    )
+    facts = Facts("work", kind, team.id, team.name, outputs=outputs)
+    decision = scenarios.decide(call.sandbox, facts, call.now)
     call.record.work_rule = decision.rule
     return decision.outcome
 
@@ -59,9 +60,9 @@ def unfinished_operations(call: Call) -> list[Operation]:
     """Return the Team's unfinished Operations, in the order of their admission."""
     operations = call.sandbox.store.operations.items
     return [
-        operations[one]
-        for one in call.caller.account.budget.places
-        if one in operations
+        operations[work_id]
+        for work_id in call.caller.account.budget.places
+        if work_id in operations
     ]
 
 
@@ -70,12 +71,13 @@ def operation_in_progress(where: str, why: str, operation: Operation) -> Problem
     to do about it.
     """
     remedy = f"reset the sandbox: a scenario stalls {operation.id} for ever"
-    if operation.outcome.finishes_at is not None:
-        remedy = f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
-    detail = f"{where}: {why}"
+    finishes_at = operation.outcome.finishes_at
+    if finishes_at is not None:
+        end = format_timestamp(finishes_at)
+        remedy = f"wait until {operation.id} has finished, at {end}"
     return Problem(
         "resource_operation_in_progress",
-        detail,
+        f"{where}: {why}",
         active_operation_id=operation.id,
         remedy=remedy,
     )
@@ -96,9 +98,10 @@ def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> No
     """Reserve the Credits and take the place (D40). `finishes_at` is None for work that
     never finishes.
     """
+    account = call.caller.account
     call.record.work_id = work_id
-    call.caller.account.ledger.reserve(work_id, order.price, call.now)
-    call.caller.account.budget.take(work_id, finishes_at, order.places)
+    account.ledger.reserve(work_id, order.price, call.now)
+    account.budget.take(work_id, finishes_at, order.places)
     call.sandbox.feed.note("work", (work_id, "queued"))
     call.sandbox.feed.note("team", call.team_id)
 

@@ -10,7 +10,10 @@ from typing import TypeVar
 from msgspec import Struct
 
 from image_workflow_emulator.domain.idempotency import MAX_RECORDS
-from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
+from image_workflow_emulator.domain.limits import (
+    TEAM_REQUESTS_PER_MINUTE,
+    AdmissionPause,
+)
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.timestamps import (
     SECOND_MS,
@@ -26,38 +29,38 @@ def check_credential(call: Call) -> None:
     """401: the credential is not revoked and not expired (section 5, rule 5)."""
     credential = call.caller.credential
     state = credential.state_at(call.now)
-    if state != "active":
-        ended = (
-            "was revoked"
-            if state == "revoked"
-            else f"expired at {format_timestamp(credential.expires_at)}"
-        )
-        raise _credential_problem(
-            call, f"credential_{state}", f"the credential {credential.name!r} {ended}"
-        )
+    if state == "active":
+        return
+    end = "was revoked"
+    if state == "expired":
+        end = f"expired at {format_timestamp(credential.expires_at)}"
+    detail = f"the credential {credential.name!r} {end}"
+    raise _credential_problem(call, f"credential_{state}", detail)
 
 
 def _credential_problem(
-    call: Call, code: str, detail: str, only_full: bool = False
+    call: Call, code: str, detail: str, *, only_full: bool = False
 ) -> Problem:
-    remedy = _by_another_credential(call, only_full)
+    credential_id = call.caller.credential.id
     return Problem(
         code,
         detail,
-        remedy=remedy,
-        cause=call.sandbox.causes.get(("credential", call.caller.credential.id)),
+        remedy=_by_another_credential(call, only_full),
+        cause=call.sandbox.causes.get(("credential", credential_id)),
     )
 
 
-def _by_another_credential(call: Call, only_full: bool = False) -> str:
+def _by_another_credential(call: Call, only_full: bool) -> str:
     """Name a credential of the same Team that would be accepted."""
     for credential in call.sandbox.credentials_of(call.team_id):
-        if credential.state_at(call.now) == "active" and (
-            credential.profile == "full" or not only_full
-        ):
+        has_profile = credential.profile == "full" or not only_full
+        if has_profile and credential.state_at(call.now) == "active":
             return f"use the Team's credential {credential.name!r}"
-    profile = "full " if only_full else ""
-    return f"create a {profile}credential for the Team {call.caller.account.team.name!r}: it has no valid one"
+    kind = "credential"
+    if only_full:
+        kind = "full credential"
+    team = call.caller.account.team
+    return f"create a {kind} for the Team {team.name!r}: it has no valid one"
 
 
 def check_rate(call: Call) -> None:
@@ -66,23 +69,29 @@ def check_rate(call: Call) -> None:
     """
     if not call.sandbox.rate_limits:
         return
-    caller, now = call.caller, call.now
-    rate, team_rate = caller.credential_account.rate, caller.account.rate
+    caller = call.caller
+    now = call.now
+    rate = caller.credential_account.rate
+    team_rate = caller.account.rate
     limit = caller.account.team.requests_per_minute
     wait_ms = rate.wait_ms(now, limit)
     team_wait_ms = team_rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
-    if wait_ms or team_wait_ms:
-        whose, reached = "credential", limit
-        if wait_ms < team_wait_ms:
-            whose, reached, wait_ms = "Team", TEAM_REQUESTS_PER_MINUTE, team_wait_ms
-        raise Problem(
-            "rate_limited",
-            f"rate limit of the {whose} reached: {count_of(reached, 'request')} in 60 s; retry in {wait_ms} ms",
-            retry_after=seconds_up(wait_ms),
-            retry_wait_ms=wait_ms,
-        )
+    if wait_ms < team_wait_ms:
+        raise _rate_problem("Team", TEAM_REQUESTS_PER_MINUTE, team_wait_ms)
+    if wait_ms:
+        raise _rate_problem("credential", limit, wait_ms)
     rate.admitted.append(now)
     team_rate.admitted.append(now)
+
+
+def _rate_problem(owner: str, limit: int, wait_ms: int) -> Problem:
+    return Problem(
+        "rate_limited",
+        f"rate limit of the {owner} reached: {count_of(limit, 'request')} in 60 s; "
+        f"retry in {wait_ms} ms",
+        retry_after=seconds_up(wait_ms),
+        retry_wait_ms=wait_ms,
+    )
 
 
 def forget_request(call: Call) -> None:
@@ -98,7 +107,10 @@ def check_profile(call: Call) -> None:
     """403: only a full credential writes (section 5, rule 2)."""
     credential = call.caller.credential
     if credential.profile != "full":
-        detail = f"the credential {credential.name!r} is {credential.profile}; a write needs a full one"
+        detail = (
+            f"the credential {credential.name!r} is {credential.profile}; a write needs "
+            "a full one"
+        )
         raise _credential_problem(call, "permission_denied", detail, only_full=True)
 
 
@@ -108,37 +120,46 @@ def check_records(call: Call) -> None:
     if full_until is not None:
         raise Problem(
             "service_unavailable",
-            f"{MAX_RECORDS} Idempotency-Keys were first used in the last 24 hours: no more can be remembered",
+            f"{MAX_RECORDS} Idempotency-Keys were first used in the last 24 hours: no "
+            "more can be remembered",
             retry_after=seconds_up(full_until - call.now),
         )
 
 
 def check_pause(call: Call) -> None:
     """503: new writes are let in, for all Teams and for this one (section 7)."""
-    for pause in (call.sandbox.pause, call.caller.account.pause):
-        if pause.paused:
-            whose = (
-                "all Teams"
-                if pause is call.sandbox.pause
-                else f"the Team {call.caller.account.team.name!r}"
-            )
-            raise Problem(
-                "service_unavailable",
-                f"new writes are paused for {whose}; retry later",
-                retry_after=None
-                if call.sandbox.readings.pause_hint == "silent"
-                else pause.retry_after,  # D66
-                retry_wait_ms=max(
-                    pause.retry_after * SECOND_MS,
-                    (pause.opens_at or call.now) - call.now,
-                ),
-                remedy=f"wait until {format_timestamp(pause.opens_at)}"
-                if pause.opens_at is not None
-                else None,
-                cause=call.sandbox.causes.get(
-                    ("pause", EVERYONE if pause is call.sandbox.pause else call.team_id)
-                ),
-            )
+    sandbox = call.sandbox
+    account = call.caller.account
+    if sandbox.pause.paused:
+        raise _pause_problem(call, sandbox.pause, "all Teams", EVERYONE)
+    if account.pause.paused:
+        team = f"the Team {account.team.name!r}"
+        raise _pause_problem(call, account.pause, team, account.team.id)
+
+
+def _pause_problem(
+    call: Call, pause: AdmissionPause, paused: str, cause_id: str
+) -> Problem:
+    """Return the refusal of a pause.
+
+    `paused` says whose writes it stops, `cause_id` which change of a timeline it is.
+    """
+    retry_after: int | None = pause.retry_after
+    if call.sandbox.readings.pause_hint == "silent":  # D66
+        retry_after = None
+    retry_wait_ms = pause.retry_after * SECOND_MS
+    remedy = None
+    if pause.opens_at is not None:
+        retry_wait_ms = max(retry_wait_ms, pause.opens_at - call.now)
+        remedy = f"wait until {format_timestamp(pause.opens_at)}"
+    return Problem(
+        "service_unavailable",
+        f"new writes are paused for {paused}; retry later",
+        retry_after=retry_after,
+        retry_wait_ms=retry_wait_ms,
+        remedy=remedy,
+        cause=call.sandbox.causes.get(("pause", cause_id)),
+    )
 
 
 def check_subscription(call: Call) -> None:
@@ -168,13 +189,15 @@ def check_budget(call: Call, order: SomeOrder) -> SomeOrder:
     """429: the Team's concurrency budget has places for more work (section 8, D40,
     D42).
     """
-    budget, team = call.caller.account.budget, call.caller.account.team
+    budget = call.caller.account.budget
+    team = call.caller.account.team
     if order.places and budget.used + order.places > team.concurrency_limit:
         wait_ms = budget.wait_ms(call.now)
+        pieces = count_of(budget.used, "piece")
         raise Problem(
             "concurrency_limit_reached",
-            f"the Team {team.name!r} has {count_of(budget.used, 'piece')} of creative work in progress; "
-            f"its limit is {team.concurrency_limit}",
+            f"the Team {team.name!r} has {pieces} of creative work in progress; its "
+            f"limit is {team.concurrency_limit}",
             retry_after=max(seconds_up(wait_ms), 1),
             retry_wait_ms=wait_ms,
         )
@@ -183,20 +206,23 @@ def check_budget(call: Call, order: SomeOrder) -> SomeOrder:
 
 def check_credits(call: Call, order: SomeOrder) -> SomeOrder:
     """402: the Team can pay the full price (section 4)."""
-    account, price = call.caller.account, order.price
+    account = call.caller.account
     available = account.ledger.available
-    if available < price:
-        missing = price - available
+    missing = order.price - available
+    if missing > 0:
+        team = account.team
         raise Problem(
             "insufficient_credits",
-            f"the Team {account.team.name!r} has {count_of(available, 'Credit')} available; this request costs {price}",
-            remedy=f"add {count_of(missing, 'Credit')}, then send it with a new Idempotency-Key",
+            f"the Team {team.name!r} has {count_of(available, 'Credit')} available; "
+            f"this request costs {order.price}",
+            remedy=f"add {count_of(missing, 'Credit')}, then send it with a new "
+            "Idempotency-Key",
             missing_credits=missing,
-            cause=call.sandbox.causes.get(("credits", account.team.id)),
+            cause=call.sandbox.causes.get(("credits", team.id)),
         )
     return order
 
 
-def check_memory(call: Call, _found: object) -> None:
+def check_memory(call: Call, _checked: object) -> None:
     """503: there is memory for images (D55)."""
     call.sandbox.check_memory()

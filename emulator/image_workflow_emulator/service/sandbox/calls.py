@@ -58,10 +58,9 @@ def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
     """Return the keys of a Team's credentials that may write, in the order of their
     creation.
     """
-    credentials = sandbox.credentials_of(team_id)
     return [
         credential.key
-        for credential in credentials
+        for credential in sandbox.credentials_of(team_id)
         if credential.profile == "full" and credential.state_at(now) == "active"
     ]
 

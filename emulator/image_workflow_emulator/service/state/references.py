@@ -1,7 +1,9 @@
 """Whether what the rows of a state file refer to is there."""
 
+from collections.abc import Sequence
+
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.images import ImageStore
+from image_workflow_emulator.service.sandbox.images import ImageStore, Picture
 from image_workflow_emulator.service.sandbox.sandbox import EVERYONE, Sandbox
 
 
@@ -40,10 +42,16 @@ def _check_inputs(images: ImageStore) -> None:
     """
     earlier: set[str] = set()
     for key, picture in images.pictures.items():
-        recipe = picture.content.recipe
-        inputs = recipe.inputs if recipe is not None else ()
-        for source in inputs:
-            is_gone = source not in images.pictures and picture.data is not None
-            if source not in earlier and not is_gone:
+        for source in _inputs_of(picture):
+            may_be_gone = picture.data is not None
+            is_gone = source not in images.pictures
+            if source not in earlier and not (is_gone and may_be_gone):
                 raise ValueError(f"{key}: {excerpt(source)} does not come before it")
         earlier.add(key)
+
+
+def _inputs_of(picture: Picture) -> Sequence[str]:
+    recipe = picture.content.recipe
+    if recipe is None:
+        return ()
+    return recipe.inputs
