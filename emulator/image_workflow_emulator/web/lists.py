@@ -1,6 +1,6 @@
 """How lists are read: a page of a collection, by the filters of the query (section 4)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT, Page, paginate
@@ -22,7 +22,7 @@ def list_of(name: str, collection_of: Callable[[Store], Collection[Any]]) -> Han
     `name` is bound to the cursors of the collection (D02).
     """
 
-    def check_cursor(call: Call, _found: None) -> Page[Any]:
+    def check_cursor(call: Call, _checked: None) -> Page[Any]:
         return _page(call, name, collection_of(call.sandbox.store))
 
     return Handler(checks=((Check.SHAPE, check_cursor),), commit=found)
@@ -33,12 +33,13 @@ def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
     if call.sandbox.readings.list_freshness == "lag":  # D74
         return _cut_page(call, name, collection, call.now - LIST_LAG_MS)
     question = (call.team_id, *call.query.items())
-    page: Page[Any] | None = collection.shown.get(question)
-    if page is None:
-        page = _cut_page(call, name, collection, None)
-        if len(collection.shown) >= _MAX_KEPT_PAGES:
-            collection.shown.clear()
-        collection.shown[question] = page
+    kept_page: Page[Any] | None = collection.pages.get(question)
+    if kept_page is not None:
+        return kept_page
+    page = _cut_page(call, name, collection, None)
+    if len(collection.pages) >= _MAX_KEPT_PAGES:
+        collection.pages.clear()
+    collection.pages[question] = page
     return page
 
 
@@ -51,32 +52,42 @@ def _cut_page(
     milliseconds; None shows all.
     """
     query = call.query
-    scope = query.get("scope", "all")
     filters = {key: text for key, text in query.items() if key not in _NO_FILTERS}
+    scope = query.get("scope", "all")
     sections: list[Sequence[str]] = []
-    if scope in ("all", "global"):
+    if scope != "team":
         sections.append(collection.ids(None, filters))
-    if scope in ("all", "team"):
+    if scope != "global":
         own_ids = collection.ids(call.team_id, filters)
         if seen_until is not None:
             own_ids = _created_until(seen_until, collection, own_ids)
         sections.append(own_ids)
-    if scope != "all":
-        filters["scope"] = scope
-    words = sorted(f"{key}={text}" for key, text in filters.items())
+    readings = call.sandbox.readings
     return paginate(
         sections,
         load=collection.items.__getitem__,
         signer=call.sandbox.signer,
-        binding=(call.team_id, name, *words),
+        binding=_cursor_binding(call, name, filters),
         limit=int(query.get("limit", DEFAULT_LIMIT)),
         after=query.get("after"),
-        always_a_cursor=call.sandbox.readings.last_page == "always-a-cursor",
+        always_a_cursor=readings.last_page == "always-a-cursor",
     )
+
+
+def _cursor_binding(
+    call: Call, name: str, filters: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return what the cursors of a list are good for: Team, collection, filters (D02)."""
+    bound = dict(filters)
+    scope = call.query.get("scope", "all")
+    if scope != "all":
+        bound["scope"] = scope
+    words = sorted(f"{key}={text}" for key, text in bound.items())
+    return (call.team_id, name, *words)
 
 
 def _created_until(
     instant: int, collection: Collection[Any], ids: Sequence[str]
 ) -> list[str]:
     items = collection.items
-    return [name for name in ids if items[name].created_at <= instant]
+    return [item_id for item_id in ids if items[item_id].created_at <= instant]

@@ -6,7 +6,6 @@ Owns membership and order only; callers decide what may be stored.
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
@@ -25,30 +24,32 @@ def _no_values(_resource: resources.AnyResource) -> Values:
     return ()
 
 
-@dataclass(slots=True, eq=False)
 class Collection(Generic[Resource]):
     """The resources of one kind, each Team's in the order of creation."""
 
-    values_of: Callable[[Resource], Values] = _no_values
-    """Returns what a resource is found by. It is indexed, so rare values are as fast as
-    common ones."""
-    items: dict[str, Resource] = field(default_factory=dict, init=False)
-    ids_by_team: dict[str | None, list[str]] = field(default_factory=dict, init=False)
-    shown: dict[Hashable, Any] = field(default_factory=dict, init=False)
-    """By what was asked, the pages that were shown; empty once anything has changed."""
-    _ids_by_value: dict[_ValueKey, list[str]] = field(default_factory=dict, init=False)
-    """By Team, attribute and value: the ascending ids of the resources that have it."""
+    def __init__(self, values_of: Callable[[Resource], Values] = _no_values) -> None:
+        """`values_of` returns what a resource is found by.
+
+        It is indexed, so rare values are as fast as common ones.
+        """
+        self.items: dict[str, Resource] = {}
+        self.ids_by_team: dict[str | None, list[str]] = {}
+        self.pages: dict[Hashable, Any] = {}
+        """The pages that were answered, by the query; empty once anything changes."""
+        self._values_of = values_of
+        self._ids_by_value: dict[_ValueKey, list[str]] = {}
+        """The ascending ids of the resources that have a value."""
 
     def add(self, resource: Resource) -> None:
         """Add a new resource; identifiers increase, so it is its Team's last."""
-        self.shown.clear()
+        self.pages.clear()
         self.items[resource.id] = resource
         self.ids_by_team.setdefault(resource.team_id, []).append(resource.id)
         self._index(resource.id, self._keys(resource))
 
     def replace(self, resource: Resource) -> None:
         """Put a changed resource in its old one's place."""
-        self.shown.clear()
+        self.pages.clear()
         before = self._keys(self.items[resource.id])
         after = self._keys(resource)
         self.items[resource.id] = resource
@@ -57,14 +58,14 @@ class Collection(Generic[Resource]):
 
     def remove(self, resource: Resource) -> None:
         """Remove a resource for good."""
-        self.shown.clear()
+        self.pages.clear()
         del self.items[resource.id]
         _remove_sorted(self.ids_by_team[resource.team_id], resource.id)
         self._unindex(resource.id, self._keys(resource))
 
     def _keys(self, resource: Resource) -> set[_ValueKey]:
         team_id = resource.team_id
-        return {(team_id, name, value) for name, value in self.values_of(resource)}
+        return {(team_id, name, value) for name, value in self._values_of(resource)}
 
     def _index(self, identifier: str, keys: Iterable[_ValueKey]) -> None:
         for key in keys:
