@@ -13,6 +13,9 @@ from hypothesis import settings
 from image_workflow_emulator.documents.shipped import compile_documents
 from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
 
+pytest_plugins = ["pytester"]
+"""Runs pytest within a test: for tests/testing."""
+
 # The same examples in every run; how long one takes says nothing on a machine that does other things too.
 settings.register_profile("deterministic", derandomize=True, deadline=None)
 settings.load_profile("deterministic")

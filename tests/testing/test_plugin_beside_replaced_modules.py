@@ -13,6 +13,7 @@ import pytest
 from image_workflow_emulator.sweep.evidence import Place, read_notes
 from image_workflow_emulator.testing import Emulator
 from tests.support.served import Outcome, run_pytest
+from tests.testing.conftest import CONTROL_TOKEN
 
 SUITE = """
 import http.client, json, socket, urllib.error, urllib.request
@@ -104,8 +105,8 @@ class Run:
     def section(self, name: str) -> str:
         """The requests in the report of a test."""
         path = f".//property[@name='{REQUESTS}']"
-        found = self.case(name).find(path)
-        return "" if found is None else str(found.get("value"))
+        requests = self.case(name).find(path)
+        return "" if requests is None else str(requests.get("value"))
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,7 @@ def run(server: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Run:
         "no-such-folder/coverage.json",
         "--junitxml",
         "report.xml",
-        EMULATOR_CONTROL_TOKEN="open sesame",
+        EMULATOR_CONTROL_TOKEN=CONTROL_TOKEN,
         IMAGE_WORKFLOW_PYTEST="image_workflow_emulator.sweep.in_pytest",
         IMAGE_WORKFLOW_SWEEP=str(folder),
     )
@@ -138,7 +139,9 @@ def test_no_replaced_function_ends_the_session(run: Run) -> None:
 @pytest.mark.parametrize("name", REPLACED)
 def test_the_report_has_the_requests_whatever_is_replaced(run: Run, name: str) -> None:
     case = f"test_replaced[{name}]"
+
     failure = run.case(case).find("failure")
+
     assert failure is not None
     assert OWN_MISTAKE in str(failure.get("message"))
     assert "remedy: use the Team's credential 'Full'" in run.section(case)
@@ -147,8 +150,10 @@ def test_the_report_has_the_requests_whatever_is_replaced(run: Run, name: str) -
 @pytest.mark.parametrize("name", REPLACED)
 def test_a_sweep_has_its_notes_whatever_is_replaced(run: Run, name: str) -> None:
     place = run.places[f"test_mine.py::test_replaced[{name}]"]
+
     (journal,) = place.journals
-    assert "credential_expired" == journal[0].code
+
+    assert journal[0].code == "credential_expired"
 
 
 def test_a_sandbox_is_deleted_though_sockets_are_replaced(run: Run) -> None:
@@ -157,13 +162,16 @@ def test_a_sandbox_is_deleted_though_sockets_are_replaced(run: Run) -> None:
 
 
 def test_what_cannot_be_read_is_a_section_that_says_why(run: Run) -> None:
-    assert OWN_MISTAKE in str(ET.tostring(run.case("test_unreadable")), "utf-8")
+    case = str(ET.tostring(run.case("test_unreadable")), "utf-8")
+
     complaint = "the journal cannot be read: Failed: this test has no network"
-    assert complaint == run.section("test_unreadable")
+    assert OWN_MISTAKE in case
+    assert run.section("test_unreadable") == complaint
 
 
 def test_conduct_that_cannot_be_judged_fails_a_test_that_asks_for_it(run: Run) -> None:
     failure = run.case("test_unreadable_conduct").find("failure")
+
     assert failure is not None
     assert "conduct cannot be judged: Failed: this test" in str(failure.get("message"))
 
@@ -177,7 +185,7 @@ def test_a_test_may_delete_its_own_sandbox(run: Run) -> None:
 
 
 def test_coverage_that_cannot_be_written_is_named_in_the_summary(run: Run) -> None:
-    assert 1 == run.outcome.status
+    assert run.outcome.status == 1
     assert "no-such-folder/coverage.json cannot be written: File" in run.outcome.output
 
 
@@ -199,10 +207,12 @@ def test_what_replaces_sockets_before_the_first_fixture_is_not_in_its_way(
     (tmp_path / "conftest.py").write_text(GUARDED)
     suite = "def test_clock(image_workflow): assert image_workflow.clock.pending == 0"
     (tmp_path / "test_mine.py").write_text(suite)
+
     outcome = run_pytest(
         tmp_path,
         "--image-workflow-url",
         server.url,
-        EMULATOR_CONTROL_TOKEN="open sesame",
+        EMULATOR_CONTROL_TOKEN=CONTROL_TOKEN,
     )
+
     assert " 1 passed in " in outcome.output
