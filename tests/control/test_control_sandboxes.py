@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.service.sandbox import sandboxes
-from tests.support.emulator_client import JSON, START, EmulatorUnderTest, control_call
+from tests.support.emulator_client import (
+    JSON,
+    START,
+    EmulatorUnderTest,
+    MakeEmulator,
+    control_call,
+)
 from tests.support.state_files import something_of_everything
 
 WORLD = {
@@ -64,6 +70,26 @@ def test_a_key_of_a_new_sandbox_is_accepted(emulator: EmulatorUnderTest) -> None
     team = emulator.get("/team", sandbox["teams"][0]["credentials"][0]["key"])
 
     assert team.json["name"] == "Demo"
+
+
+REVOKED = "{key: iwe_demo_full, state: revoked}"
+OURS = "{key: ours, name: Full, profile: full}"
+READER = "{key: reader, profile: read_only}"
+THEIRS = "Other: {credentials: [{key: theirs, name: Full, profile: full}]}"
+
+
+@pytest.mark.parametrize(
+    ("credential", "key"), [(OURS, "ours"), (READER, "iwe_demo_full")]
+)
+def test_the_key_for_clients_is_the_first_full_one_of_demo_if_possible_active(
+    make_emulator: MakeEmulator, credential: str, key: str
+) -> None:
+    demo = f"Demo: {{credentials: [{REVOKED}, {credential}]}}"
+    emulator = make_emulator(world=f"teams: {{{demo}, {THEIRS}}}")
+
+    sandbox = emulator.told("GET", "/sandboxes/default")
+
+    assert sandbox["env"]["IMAGE_WORKFLOW_API_KEY"] == key
 
 
 @pytest.mark.parametrize("body", [None, {}])
