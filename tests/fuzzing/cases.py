@@ -1,14 +1,16 @@
-"""The cases of a fuzz test, each made from a chance that is known by a number, and all state that a refused one must
-leave as it was.
+"""The cases of a fuzz test, and the state that a refused one must leave as it was.
 
-`make test` tries some of each, `make verify` many; the some are the first of the many. A failure names the case, so
-that it can be looked at by itself. State is read as state files read it, so that nothing is forgotten; left out is what
-tells of the requests themselves: the journal, and the number of the next Request-Id.
+Each case is made from a source of chance that has a name and a number. `make test`
+tries some of each, `make verify` many; the some are the first of the many. A failure
+names the case, so that it can be run by itself. State is read as state files read it,
+so that nothing is forgotten. Left out is what requests leave in any case: the journal,
+and the number of the next Request-Id.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -34,12 +36,12 @@ class Case:
 
     @property
     def begins_an_episode(self) -> bool:
-        """Whether to begin with a fresh emulator, lest what was accepted so far piles up."""
+        """Whether to begin with a fresh emulator, so that nothing piles up."""
         return self.number > 0 and self.number % EPISODE == 0
 
     @contextmanager
     def told(self, **shown: object) -> Iterator[None]:
-        """Name the case, and show what it was about, in whatever goes wrong meanwhile."""
+        """Name the case, and show what it is about, in whatever goes wrong meanwhile."""
         try:
             yield
         except BaseException as error:
@@ -50,7 +52,7 @@ class Case:
 
 
 def amounts(some: int, many: int) -> list[ParameterSet]:
-    """Return the amounts of cases to try in `make test` and in `make verify`, for `pytest.mark.parametrize`."""
+    """Return how many cases `make test` and `make verify` try, for `parametrize`."""
     return [
         pytest.param(some, id="some"),
         pytest.param(many, id="many", marks=pytest.mark.verify),
@@ -64,84 +66,79 @@ def cases(name: str, amount: int) -> Iterator[Case]:
 
 def in_pieces(data: bytes, chance: Random, most: int = 8) -> list[bytes]:
     """Cut bytes at random places; none of the pieces is empty."""
-    places = sorted(
-        chance.randrange(len(data) + 1)
-        for _ in range(chance.choice((0, 0, 1, 2, most)))
-    )
-    return [
-        data[start:end]
-        for start, end in zip([0, *places], [*places, len(data)], strict=True)
-        if start < end
-    ]
+    number = chance.choice((0, 0, 1, 2, most))
+    places = sorted(chance.randrange(len(data) + 1) for _ in range(number))
+    pieces = [data[start:end] for start, end in pairwise([0, *places, len(data)])]
+    return [piece for piece in pieces if piece]
 
 
 def changed_bytes(
     data: bytes, chance: Random, inserts: Sequence[bytes] = (b"\0", b"\xff")
 ) -> bytes:
-    """Return bytes with one change: something put in, left out, turned, cut off or said twice."""
+    """Return bytes with one change.
+
+    Something is inserted, left out, turned, cut off or repeated.
+    """
     place = chance.randrange(len(data) + 1)
+    before = data[:place]
     match chance.randrange(5):
         case 0:
-            return data[:place] + chance.choice(inserts) + data[place:]
+            return before + chance.choice(inserts) + data[place:]
         case 1:
-            return data[:place] + data[place + chance.choice((1, 2, 10)) :]
+            return before + data[place + chance.choice((1, 2, 10)) :]
         case 2 if place < len(data):
-            return (
-                data[:place]
-                + bytes([data[place] ^ (1 << chance.randrange(8))])
-                + data[place + 1 :]
-            )
+            turned = data[place] ^ (1 << chance.randrange(8))
+            return before + bytes([turned]) + data[place + 1 :]
         case 3:
-            return data[:place]
+            return before
         case _:
-            return data[:place] + data[place : place + 20] + data[place:]
+            return before + data[place : place + 20] + data[place:]
 
 
 def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
     """Return all that the emulator knows, as plain data."""
     sandboxes = emulator.application.sandboxes
+    keys: list[str] = []
+    for sandbox in sandboxes.by_id.values():
+        keys += [key for key in sandbox.credentials if sandboxes.find_caller(key)]
+    states = {name: _all_of(sandbox) for name, sandbox in sandboxes.by_id.items()}
     return {
         "held_bytes": sandboxes.memory.held_bytes,
-        "keys": sorted(
-            key
-            for one in sandboxes.by_id.values()
-            for key in one.credentials
-            if sandboxes.find_caller(key)
-        ),
-        "sandboxes": {
-            name: _all_of(sandbox) for name, sandbox in sandboxes.by_id.items()
-        },
+        "keys": sorted(keys),
+        "sandboxes": states,
     }
 
 
 def _all_of(sandbox: Sandbox) -> dict[str, Any]:
     content = b"".join(archive.save(sandbox, sandbox.clock.now()))
-    parts = parts_of(content)
-    found: dict[str, Any] = parts.pop("head")
-    del found["last_sequence"]
-    found |= found.pop("state")
-    found["rows"] = {
-        f"{table}/{index}": row
-        for table, rows in parts.items()
-        for index, row in enumerate(rows)
-    }
+    tables = parts_of(content)
+    known: dict[str, Any] = tables.pop("head")
+    del known["last_sequence"]
+    known |= known.pop("state")
     for name in COUNTERS_OF_REQUESTS:
-        found["counters"].pop(name, None)
-    sizes = {
+        known["counters"].pop(name, None)
+    known["rows"] = {}
+    for table, rows in tables.items():
+        for index, row in enumerate(rows):
+            known["rows"][f"{table}/{index}"] = row
+    known["sizes"] = {
         key: len(picture.data or b"")
         for key, picture in sandbox.images.pictures.items()
     }
-    return {**found, "sizes": sizes, "held": list(sandbox.held_admissions)}
+    known["held"] = list(sandbox.held_admissions)
+    return known
 
 
 def differences(
     before: dict[str, Any], after: dict[str, Any], where: str = ""
 ) -> list[str]:
-    found = []
+    """Return where two states differ, with both values."""
+    changes: list[str] = []
     for name in before.keys() | after.keys():
-        one, other = before.get(name), after.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            found += differences(one, other, f"{where}/{name}")
-        elif one != other:
-            found.append(f"{where}/{name}: {str(one)[:200]} is now {str(other)[:200]}")
-    return found
+        old = before.get(name)
+        new = after.get(name)
+        if isinstance(old, dict) and isinstance(new, dict):
+            changes += differences(old, new, f"{where}/{name}")
+        elif old != new:
+            changes.append(f"{where}/{name}: {str(old)[:200]} is now {str(new)[:200]}")
+    return changes

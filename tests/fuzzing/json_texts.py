@@ -1,7 +1,10 @@
-"""Texts that are JSON, almost JSON, or read by parsers in different ways; and odd values, put into good bodies."""
+"""Texts that are JSON or almost, and odd values that are put into good bodies.
+
+Parsers read some of the texts in different ways.
+"""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -146,26 +149,38 @@ INSERTS = (
 
 
 def value(chance: Random, depth: int = 0) -> str:
+    """Write a random value; what is below six levels is no array and no object."""
     kind = chance.randrange(10) if depth < 6 else chance.randrange(5)
     if kind < 2:
-        return chance.choice(NUMBERS if chance.random() < 0.3 else NUMBERS[:15])
+        return _choose(NUMBERS, chance, usual=15, unusual_share=0.3)
     if kind < 4:
-        return chance.choice(STRINGS if chance.random() < 0.3 else STRINGS[:11])
+        return _choose(STRINGS, chance, usual=11, unusual_share=0.3)
     if kind < 5:
-        return chance.choice(WORDS if chance.random() < 0.2 else WORDS[:3])
-    items = [value(chance, depth + 1) for _ in range(chance.choice((0, 1, 2, 3)))]
+        return _choose(WORDS, chance, usual=3, unusual_share=0.2)
+    number = chance.choice((0, 1, 2, 3))
+    items = [value(chance, depth + 1) for _ in range(number)]
     if kind < 7:
         return "[" + ",".join(_spaced(item, chance) for item in items) + "]"
-    keys = (
-        chance.sample(KEYS, len(items))
-        if chance.random() < 0.8
-        else [chance.choice(KEYS) for _ in items]
-    )
-    members = [
-        f"{_spaced(key, chance)}:{_spaced(item, chance)}"
-        for key, item in zip(keys, items, strict=True)
-    ]
+    members: list[str] = []
+    for key, item in zip(_keys(number, chance), items, strict=True):
+        members.append(f"{_spaced(key, chance)}:{_spaced(item, chance)}")
     return "{" + ",".join(members) + "}"
+
+
+def _choose(
+    texts: Sequence[str], chance: Random, usual: int, unusual_share: float
+) -> str:
+    """Choose one of the first texts, which are usual, or at times any one."""
+    if chance.random() < unusual_share:
+        return chance.choice(texts)
+    return chance.choice(texts[:usual])
+
+
+def _keys(number: int, chance: Random) -> list[str]:
+    """Return keys of an object, which are mostly different."""
+    if chance.random() < 0.8:
+        return chance.sample(KEYS, number)
+    return [chance.choice(KEYS) for _ in range(number)]
 
 
 def _spaced(text: str, chance: Random) -> str:
@@ -187,16 +202,14 @@ def nested(chance: Random, limit: int) -> str:
 
 
 def body(chance: Random, limit: int) -> bytes:
-    text = (
-        nested(chance, limit)
-        if chance.random() < 0.05
-        else _spaced(value(chance), chance)
-    )
-    encoding = (
-        "utf-8"
-        if chance.random() < 0.97
-        else chance.choice(("utf-16", "utf-16-le", "utf-32-be", "utf-8-sig"))
-    )
+    """Return the bytes of a text, mostly in UTF-8, and at times changed."""
+    if chance.random() < 0.05:
+        text = nested(chance, limit)
+    else:
+        text = _spaced(value(chance), chance)
+    encoding = "utf-8"
+    if chance.random() >= 0.97:
+        encoding = chance.choice(("utf-16", "utf-16-le", "utf-32-be", "utf-8-sig"))
     data = text.encode(encoding, "surrogatepass")
     for _ in range(chance.choice((0, 0, 0, 0, 1, 2))):
         data = changed_bytes(data, chance, INSERTS)
@@ -275,14 +288,15 @@ Path = tuple[str | int, ...]
 
 
 def places(value: Any, here: Path = ()) -> Iterator[Path]:
-    """Go through the paths of all that is in a value; the way to an item of an array is its index."""
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    """Iterate over the paths of all that is in a value.
+
+    The step to an item of an array is its index.
+    """
+    inner: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = enumerate(value)
     for step, item in inner:
         yield (*here, step)
         yield from places(item, (*here, step))
@@ -297,38 +311,40 @@ def at(value: Any, path: Sequence[str | int]) -> Any:
 def changed(
     value: Any, chance: Random, odd: Sequence[Any] = ODD, times: int = 1
 ) -> Any:
-    """Return a copy of a value with some changes: items replaced, left out, doubled, renamed, or put elsewhere."""
+    """Return a copy of a value with some changes.
+
+    Items are replaced, left out, doubled, renamed, or put elsewhere.
+    """
     value = copy.deepcopy(value)
     for _ in range(times):
-        found = list(places(value))
-        if not found:
+        paths = list(places(value))
+        if not paths:
             return copy.deepcopy(chance.choice(odd))
-        path = chance.choice(found)
-        _change(value, path, chance, odd, found)
+        path = chance.choice(paths)
+        _change(value, path, chance, odd, paths)
     return value
 
 
 def _change(
-    value: Any, path: Path, chance: Random, odd: Sequence[Any], found: list[Path]
+    value: Any, path: Path, chance: Random, odd: Sequence[Any], paths: list[Path]
 ) -> None:
-    parent, step = at(value, path[:-1]), path[-1]
+    """Change what is at a path of a value."""
+    parent = at(value, path[:-1])
+    step = path[-1]
     old = parent[step]
     match chance.randrange(7):
         case 0 | 1:
             parent[step] = copy.deepcopy(chance.choice(odd))
         case 2:
-            parent[step] = copy.deepcopy(
-                chance.choice(
-                    [other for other in odd if type(other) is type(old)] or odd
-                )
-            )
+            alike = [other for other in odd if type(other) is type(old)]
+            parent[step] = copy.deepcopy(chance.choice(alike or odd))
         case 3:
             del parent[step]
         case 4 if isinstance(parent, list):
             parent.insert(int(step), copy.deepcopy(old))
         case 5 if isinstance(parent, dict):
-            parent[
-                chance.choice(("x", "", "name", str(step) + "s", str(step).upper()))
-            ] = copy.deepcopy(old)
+            name = str(step)
+            new_name = chance.choice(("x", "", "name", f"{name}s", name.upper()))
+            parent[new_name] = copy.deepcopy(old)
         case _:
-            parent[step] = copy.deepcopy(at(value, chance.choice(found)))
+            parent[step] = copy.deepcopy(at(value, chance.choice(paths)))

@@ -1,4 +1,7 @@
-"""Any bytes on a connection: answers in HTTP or none, no 500, no hang, and nothing done that was refused."""
+"""Any bytes on a connection: answers in HTTP or none, no 500, and no hang.
+
+What is refused changes nothing.
+"""
 
 from random import Random
 from urllib.parse import urlsplit
@@ -15,7 +18,13 @@ from tests.fuzzing.cases import (
     everything,
     in_pieces,
 )
-from tests.fuzzing.wire import Conversation, WireRequest, converse
+from tests.fuzzing.wire import (
+    Conversation,
+    HandledRequest,
+    Response,
+    WireRequest,
+    converse,
+)
 from tests.support.emulator_client import FULL, EmulatorUnderTest, Json
 from tests.support.pictures import picture
 
@@ -48,7 +57,7 @@ UPLOAD = b'{"content_type": "image/png", "size_bytes": 10}'
 
 
 class Surfaces:
-    """Good requests to every byte-level surface of one emulator, and to the ones beside them."""
+    """Good requests to every surface of one emulator that takes bytes, and to others."""
 
     def __init__(self, emulator: EmulatorUnderTest) -> None:
         self._emulator = emulator
@@ -101,8 +110,21 @@ def target_of(url: str) -> bytes:
     return urlsplit(url).path.encode()
 
 
-_METHODS = b"GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE PRI get FOO M-SEARCH G\0T".split(
-    b" "
+_METHODS = (
+    b"GET",
+    b"POST",
+    b"PUT",
+    b"PATCH",
+    b"DELETE",
+    b"HEAD",
+    b"OPTIONS",
+    b"CONNECT",
+    b"TRACE",
+    b"PRI",
+    b"get",
+    b"FOO",
+    b"M-SEARCH",
+    b"G\0T",
 )
 _VERSIONS = (
     b"HTTP/1.0",
@@ -114,66 +136,52 @@ _VERSIONS = (
     b"HTTP/9.9",
 )
 _TARGETS = (
-    *(
-        b"*",
-        b"/",
-        b"//",
-        b"?",
-        b"/v1/team#x",
-        b"/v1/team?%zz",
-        b"/v1/%2e%2e/team",
-        b"/v1/team%00",
-        b"/v1/te\xffam",
-    ),
-    *(
-        b"http://emulator.test/v1/team",
-        b"emulator.test:80",
-        b"http://[::1/v1/team",
-        b"/v1/assets?limit=%ff",
-    ),
-    *(
-        b"/v1/" + b"a" * 70_000,
-        b"/v1/team?" + b"a=b&" * 10_000,
-        b"/v1/assets/" + b"%41" * 5_000,
-    ),
-    *(
-        b"/direct-uploads/",
-        b"/direct-uploads/a/b/c",
-        b"/files/",
-        b"/files/default/x-y.png",
-        b"/_emulator/nowhere",
-    ),
+    b"*",
+    b"/",
+    b"//",
+    b"?",
+    b"/v1/team#x",
+    b"/v1/team?%zz",
+    b"/v1/%2e%2e/team",
+    b"/v1/team%00",
+    b"/v1/te\xffam",
+    b"http://emulator.test/v1/team",
+    b"emulator.test:80",
+    b"http://[::1/v1/team",
+    b"/v1/assets?limit=%ff",
+    b"/v1/" + b"a" * 70_000,
+    b"/v1/team?" + b"a=b&" * 10_000,
+    b"/v1/assets/" + b"%41" * 5_000,
+    b"/direct-uploads/",
+    b"/direct-uploads/a/b/c",
+    b"/files/",
+    b"/files/default/x-y.png",
+    b"/_emulator/nowhere",
 )
 _NAMES = (
-    *(
-        b"Content-Length",
-        b"Transfer-Encoding",
-        b"Trailer",
-        b"TE",
-        b"Expect",
-        b"Connection",
-        b"Upgrade",
-        b"UPGRADE",
-    ),
-    *(
-        b"Host",
-        b"Origin",
-        b"Sec-Fetch-Site",
-        b"Authorization",
-        b"Idempotency-Key",
-        b"Emulator-Fault",
-        b"X",
-        b"",
-    ),
-    *(
-        b"Content-Type",
-        b"Content-Encoding",
-        b"Accept",
-        b"Range",
-        b"If-Range",
-        b"If-None-Match",
-        b"X-Upload-Binding",
-    ),
+    b"Content-Length",
+    b"Transfer-Encoding",
+    b"Trailer",
+    b"TE",
+    b"Expect",
+    b"Connection",
+    b"Upgrade",
+    b"UPGRADE",
+    b"Host",
+    b"Origin",
+    b"Sec-Fetch-Site",
+    b"Authorization",
+    b"Idempotency-Key",
+    b"Emulator-Fault",
+    b"X",
+    b"",
+    b"Content-Type",
+    b"Content-Encoding",
+    b"Accept",
+    b"Range",
+    b"If-Range",
+    b"If-None-Match",
+    b"X-Upload-Binding",
 )
 _VALUES = (
     b"",
@@ -214,30 +222,24 @@ _VALUES = (
     b"http://other.test",
 )
 SEPARATORS = (
-    *(
-        b"\r\n",
-        b"\n",
-        b"\r",
-        b"\0",
-        b" ",
-        b":",
-        b"%",
-        b"\xff",
-        b";ext=1\r\n",
-        b"0\r\n\r\n",
-        b"0\r\nA: b\r\n\r\n",
-    ),
-    *(
-        b"ffffffffffffffff\r\n",
-        b"-1\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"Transfer-Encoding: chunked\r\n",
-    ),
-    *(
-        b"Content-Length: 5\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-    ),
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b"\0",
+    b" ",
+    b":",
+    b"%",
+    b"\xff",
+    b";ext=1\r\n",
+    b"0\r\n\r\n",
+    b"0\r\nA: b\r\n\r\n",
+    b"ffffffffffffffff\r\n",
+    b"-1\r\n",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Content-Length: 5\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 )
 """Texts that a parser of HTTP looks for, and the beginnings of other protocols."""
 
@@ -256,22 +258,22 @@ def spoil(request: WireRequest, chance: Random) -> None:
             headers.pop(chance.randrange(len(headers)))
         case 4 if headers:
             place = chance.randrange(len(headers))
-            headers[place] = (headers[place][0], chance.choice(_VALUES))
+            name, _old_value = headers[place]
+            headers[place] = (name, chance.choice(_VALUES))
         case 5 if request.body:
             body = request.body
             request.body = chance.choice((b"", body[:-1], body + b"x", body * 3))
         case _:
-            headers.insert(
-                chance.randint(0, len(headers)),
-                (chance.choice(_NAMES), chance.choice(_VALUES)),
-            )
+            place = chance.randint(0, len(headers))
+            header = (chance.choice(_NAMES), chance.choice(_VALUES))
+            headers.insert(place, header)
 
 
 @pytest.mark.parametrize("amount", amounts(350, 15_000))
 def test_spoiled_requests_are_answered_or_dropped_and_change_nothing(
     control: EmulatorUnderTest, amount: int
 ) -> None:
-    seen: dict[int, int] = {}
+    seen: set[int] = set()
     surfaces = Surfaces(control)
     for case in cases("connections", amount):
         if case.begins_an_episode:
@@ -280,10 +282,10 @@ def test_spoiled_requests_are_answered_or_dropped_and_change_nothing(
         sent = spoiled_bytes(case, surfaces)
         with case.told(sent=sent):
             conversation = hold(control, in_pieces(sent, case.chance))
-            for status in statuses_of(conversation):
-                assert status in STATUSES
-                seen[status] = seen.get(status, 0) + 1
-    assert {200, 400, 401, 404, 405} <= seen.keys(), "the fuzzer has lost its way"
+            statuses = {*statuses_of(conversation)}
+            assert statuses <= STATUSES
+            seen |= statuses
+    assert {200, 400, 401, 404, 405} <= seen, "the fuzzer has lost its way"
     assert control.get("/team").status == 200
 
 
@@ -302,28 +304,51 @@ def spoiled_bytes(case: Case, surfaces: Surfaces) -> bytes:
 
 
 def hold(control: EmulatorUnderTest, pieces: list[bytes]) -> Conversation:
-    """Hold a conversation, which may change something only by a write that was answered with a success."""
+    """Hold a conversation.
+
+    It may change something only by a write that was answered with a success.
+    """
     before = everything(control)
     conversation = control.run(converse(control.application, pieces))
-    is_served = any(
-        status < 300 and method not in ("GET", "HEAD")
-        for method, _, status in conversation.requests
-    )
-    if not is_served:
+    if not any(map(is_served_write, conversation.requests)):
         assert differences(before, everything(control)) == []
     return conversation
 
 
+def is_served_write(request: HandledRequest) -> bool:
+    return request.status < 300 and request.method not in ("GET", "HEAD")
+
+
 def statuses_of(conversation: Conversation) -> list[int]:
-    """Return the statuses on the wire: the application's in their order, and a last one of the parser at most."""
+    """Return the statuses on the wire.
+
+    They are the application's in their order, and a last one of the parser at most.
+    """
     responses = conversation.responses()
-    if responses and responses[-1].is_of_the_parser:
-        assert (responses.pop().status, conversation.was_closed) == (400, True)
     statuses = [response.status for response in responses]
-    assert (
-        statuses == [status for _, _, status in conversation.requests][: len(statuses)]
-    )
-    return statuses + [400] * (len(conversation.responses()) - len(statuses))
+    answered = statuses
+    if responses and responses[-1].is_of_the_parser:
+        assert responses[-1].status == 400
+        assert conversation.was_closed
+        answered = statuses[:-1]
+    handled = [request.status for request in conversation.requests]
+    assert answered == handled[: len(answered)]
+    return statuses
+
+
+@pytest.mark.parametrize("amount", amounts(30, 1_000))
+def test_the_beginning_of_a_request_is_not_served(
+    control: EmulatorUnderTest, amount: int
+) -> None:
+    surfaces = Surfaces(control)
+    for case in cases("pieces", amount):
+        whole = surfaces.good_request(case.chance).written(case.chance)
+        beginning = whole[: case.chance.randrange(len(whole))]
+        with case.told(sent=beginning):
+            conversation = hold(control, in_pieces(beginning, case.chance))
+
+            statuses = {request.status for request in conversation.requests}
+            assert not [status for status in statuses if 0 < status < 400]
 
 
 @pytest.mark.parametrize("amount", amounts(30, 1_000))
@@ -335,46 +360,53 @@ def test_only_a_whole_request_counts_and_not_the_pieces_in_which_it_comes(
         request = surfaces.good_request(case.chance)
         whole = request.written(case.chance)
         with case.told(sent=whole):
-            half = hold(
-                control,
-                in_pieces(whole[: case.chance.randrange(len(whole))], case.chance),
-            )
-            assert [status for _, _, status in half.requests if 0 < status < 400] == []
-            (at_once,) = hold(control, [whole]).responses()
-            (in_parts,) = hold(
-                control, in_pieces(whole, case.chance, most=40)
-            ).responses()
-            (byte_by_byte,) = hold(
-                control, [whole[place : place + 1] for place in range(len(whole))]
-            ).responses()
+            at_once = only_response(control, [whole])
+            in_parts = only_response(control, in_pieces(whole, case.chance, most=40))
+            single_bytes = [bytes([byte]) for byte in whole]
+            byte_by_byte = only_response(control, single_bytes)
+
             assert at_once.status < 300 or at_once.status == 409
-            if (
-                b"Idempotency-Key" in whole or request.method == b"POST"
-            ):  # otherwise Request-Ids differ
-                assert at_once.status == in_parts.status == byte_by_byte.status
-            else:
-                assert at_once.body == in_parts.body == byte_by_byte.body
+            assert in_parts.status == at_once.status
+            assert byte_by_byte.status == at_once.status
+            if not has_request_ids(request):
+                assert in_parts.body == at_once.body
+                assert byte_by_byte.body == at_once.body
 
 
-# What was found -------------------------------------------------------------------------------------------------------
+def only_response(control: EmulatorUnderTest, pieces: list[bytes]) -> Response:
+    (response,) = hold(control, pieces).responses()
+    return response
+
+
+def has_request_ids(request: WireRequest) -> bool:
+    """Whether the answers to a request, sent twice, may differ in their Request-Ids."""
+    keyed = b"Idempotency-Key" in dict(request.headers)
+    return keyed or request.method == b"POST"
+
+
+# What was found -----------------------------------------------------------------------
 
 
 def talk(control: EmulatorUnderTest, *pieces: bytes) -> Conversation:
     return control.run(converse(control.application, pieces))
 
 
+def answer_to(control: EmulatorUnderTest, *pieces: bytes) -> Response:
+    """Return the only response to some bytes."""
+    (response,) = talk(control, *pieces).responses()
+    return response
+
+
 def head(
     *lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads"
 ) -> bytes:
-    known = (
-        b"Host: emulator.test",
-        b"Authorization: Bearer iwe_demo_full",
-        b"Content-Type: application/json",
-    )
+    """Return the head of a request, with further lines."""
     return b"\r\n".join(
         [
             b"%s %s HTTP/1.1" % (method, target),
-            *known,
+            b"Host: emulator.test",
+            b"Authorization: Bearer iwe_demo_full",
+            b"Content-Type: application/json",
             b"Idempotency-Key: k",
             *lines,
             b"",
@@ -383,26 +415,28 @@ def head(
     )
 
 
+CHUNKED_UPLOAD = b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD)
+"""A body up to its trailers."""
+
+
 @pytest.mark.parametrize(
     "trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"]
 )
 def test_trailers_are_limited_like_a_head(
     control: EmulatorUnderTest, trailers: bytes
 ) -> None:
-    body = b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD)
+    start = head(b"Transfer-Encoding: chunked") + CHUNKED_UPLOAD
     pieces = [
-        trailers[start : start + 10_000] for start in range(0, len(trailers), 10_000)
+        trailers[place : place + 10_000] for place in range(0, len(trailers), 10_000)
     ]
-    conversation = talk(
-        control, head(b"Transfer-Encoding: chunked") + body, *pieces, b"\r\n\r\n"
-    )
-    assert [True] == [
-        response.is_of_the_parser for response in conversation.responses()
-    ]
+
+    response = answer_to(control, start, *pieces, b"\r\n\r\n")
+
+    assert response.is_of_the_parser
 
 
 @pytest.mark.parametrize(
-    ("request_line", "found"),
+    ("request_line", "reason"),
     [
         (b"GET /v1/te am HTTP/1.1", "Expected HTTP"),
         (b"GET /v1/team HTTP/9.9", "version"),
@@ -414,46 +448,46 @@ def test_trailers_are_limited_like_a_head(
     ],
 )
 def test_bytes_that_are_no_request_are_told_why(
-    control: EmulatorUnderTest, request_line: bytes, found: str
+    control: EmulatorUnderTest, request_line: bytes, reason: str
 ) -> None:
-    (response,) = talk(
-        control, request_line + b"\r\nHost: emulator.test\r\n\r\n"
-    ).responses()
-    assert (400, True) == (response.status, response.is_of_the_parser)
-    detail = orjson.loads(response.body)["detail"]
-    assert found in detail
+    sent = request_line + b"\r\nHost: emulator.test\r\n\r\n"
+
+    response = answer_to(control, sent)
+
+    assert response.status == 400
+    assert response.is_of_the_parser
+    assert reason in orjson.loads(response.body)["detail"]
 
 
 def test_a_trailer_is_no_header(control: EmulatorUnderTest) -> None:
     credential = b"Authorization: Bearer iwe_demo_full\r\n"
     start = head(b"Transfer-Encoding: chunked").replace(credential, b"")
-    (response,) = talk(
-        control,
-        start + b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD) + credential + b"\r\n",
-    ).responses()
-    assert 401 == response.status
+
+    response = answer_to(control, start + CHUNKED_UPLOAD + credential + b"\r\n")
+
+    assert response.status == 401
 
 
 @pytest.mark.parametrize("body", [b"", b"{}"], ids=["without a body", "with a body"])
 def test_no_more_is_read_while_many_requests_wait_for_earlier_ones(
     control: EmulatorUnderTest, body: bytes
 ) -> None:
-    piece = (
-        head(b"Content-Length: %d" % len(body), method=b"POST", target=b"/v1/products")
-        + body
-    ) * 50
-    conversation = talk(control, *[piece] * 20)
+    length = b"Content-Length: %d" % len(body)
+    request = head(length, method=b"POST", target=b"/v1/products") + body
+    fifty_requests = request * 50
+
+    conversation = talk(control, *[fifty_requests] * 20)
+
     assert 16 <= conversation.most_waiting < 150
 
 
 def test_requests_that_waited_for_those_before_them_are_all_answered(
     control: EmulatorUnderTest,
 ) -> None:
-    get, post = (
-        head(method=b"GET", target=b"/v1/team"),
-        head(b"Content-Length: %d" % len(UPLOAD)) + UPLOAD,
-    )
-    conversation = talk(control, *[get * 30] * 3, get * 29 + post[:-5], post[-5:])
-    assert [200] * 119 + [201] == [
-        response.status for response in conversation.responses()
-    ]
+    read = head(method=b"GET", target=b"/v1/team")
+    write = head(b"Content-Length: %d" % len(UPLOAD)) + UPLOAD
+
+    conversation = talk(control, *[read * 30] * 3, read * 29 + write[:-5], write[-5:])
+
+    statuses = [response.status for response in conversation.responses()]
+    assert statuses == [200] * 119 + [201]

@@ -1,7 +1,8 @@
-"""Bodies of the control plane: each is served or refused, and a refused one changes nothing, in no sandbox."""
+"""Bodies of the control plane: each is served, or refused and changes no sandbox."""
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -9,7 +10,12 @@ import pytest
 from tests.fuzzing import json_texts
 from tests.fuzzing.cases import Case, amounts, cases, differences, everything
 from tests.fuzzing.json_texts import changed
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_client import (
+    Answer,
+    Call,
+    EmulatorUnderTest,
+    control_call,
+)
 from tests.support.state_files import rewritten
 
 RULE = {"match": {"operation": "*"}, "then": {"problem": "internal_error"}}
@@ -102,46 +108,80 @@ def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
     control: EmulatorUnderTest, amount: int
 ) -> None:
     prepare(control)
-    seen = set()
+    statuses: set[int] = set()
+    refused_paths: set[str] = set()
     for case in cases("control", amount):
         if case.begins_an_episode:
             restart(control)
-        method, path, body = case.chance.choice(BODIES)
-        content = written(body, case)
-        target = path.replace(
-            "CREDENTIAL", control.team()["credentials"][0]["id"]
-        ) + case.chance.choice(QUERIES)
-        sandbox = (
-            "other"
-            if case.chance.random() < 0.2 and not path.startswith("/sandboxes")
-            else None
+        call = random_call(control, case)
+        with case.told(call=call):
+            status = status_of(control, call)
+        statuses.add(status)
+        if status >= 400:
+            refused_paths.add(call.path)
+    assert {200, 201, 400, 404, 422} <= statuses
+    assert refused_paths == {path for _method, path, _body in BODIES}
+
+
+def status_of(control: EmulatorUnderTest, call: "ControlCall") -> int:
+    """Send a call and return its status; it must change nothing if it is refused.
+
+    The emulator is restarted where the next case could not be compared.
+    """
+    before = everything(control)
+    answer = control.send(call.on_the_wire())
+    assert answer.status < 500 or is_paused(call, answer)
+    if answer.status >= 400 and not has_made_entries(call, answer):
+        assert differences(before, everything(control)) == []
+    elif answer.status >= 400 or has_a_clock_of_its_own(control):
+        restart(control)
+    return answer.status
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCall:
+    method: str
+    path: str
+    """As `BODIES` has it."""
+    target: str
+    content: bytes
+    media_type: str
+    sandbox: str | None
+
+    def on_the_wire(self) -> Call:
+        return control_call(
+            self.method,
+            self.target,
+            content=self.content,
+            headers={"Content-Type": self.media_type},
+            sandbox=self.sandbox,
         )
-        headers = {"Content-Type": case.chance.choice(MEDIA_TYPES)}
-        with case.told(target=target, content=content, sandbox=sandbox):
-            before = everything(control)
-            answer = control.ask(
-                method, target, content=content, headers=headers, sandbox=sandbox
-            )
-            assert answer.status < 500 or (
-                path in AS_A_CLIENT and answer.status == 503
-            )  # during a pause
-            if (
-                answer.status >= 400
-                and path == "/given"
-                and not re.match(r":\d+:\d+: |team: ", answer.json["detail"])
-            ):
-                restart(
-                    control
-                )  # an entry was refused as a client's request is: those before it are made
-            elif answer.status >= 400:
-                assert differences(before, everything(control)) == []
-            elif has_a_clock_of_its_own(control):
-                restart(control)
-            seen.add((method, path, answer.status))
-    assert {200, 201, 400, 404, 422} <= {status for _, _, status in seen}
-    assert {path for _, path, _ in BODIES} == {
-        path for _, path, status in seen if status >= 400
-    }
+
+
+def random_call(control: EmulatorUnderTest, case: Case) -> ControlCall:
+    chance = case.chance
+    method, path, body = chance.choice(BODIES)
+    content = written(body, case)
+    credential_id = control.team()["credentials"][0]["id"]
+    target = path.replace("CREDENTIAL", credential_id) + chance.choice(QUERIES)
+    sandbox = None
+    if chance.random() < 0.2 and not path.startswith("/sandboxes"):
+        sandbox = "other"
+    media_type = chance.choice(MEDIA_TYPES)
+    return ControlCall(method, path, target, content, media_type, sandbox)
+
+
+def is_paused(call: ControlCall, answer: Answer) -> bool:
+    """Whether a write of the service was refused during a pause."""
+    return call.path in AS_A_CLIENT and answer.status == 503
+
+
+def has_made_entries(call: ControlCall, answer: Answer) -> bool:
+    """Whether an entry was refused as a client's request is: those before it are made."""
+    if call.path not in AS_A_CLIENT:
+        return False
+    is_of_the_body = re.match(r":\d+:\d+: |team: ", answer.json["detail"])
+    return not is_of_the_body
 
 
 def prepare(control: EmulatorUnderTest) -> None:
@@ -151,8 +191,12 @@ def prepare(control: EmulatorUnderTest) -> None:
 
 
 def has_a_clock_of_its_own(control: EmulatorUnderTest) -> bool:
-    """Whether a sandbox has come to where no two runs are the same, or to the end of time, which has tests below."""
-    clocks = [sandbox["clock"] for sandbox in control.told("GET", "/sandboxes")["data"]]
+    """Whether a clock runs, so that no two runs are the same, or is at the end of time.
+
+    That end has tests below.
+    """
+    sandboxes = control.told("GET", "/sandboxes")["data"]
+    clocks = [sandbox["clock"] for sandbox in sandboxes]
     return any(clock["mode"] == "real" or clock["now"] > LATEST for clock in clocks)
 
 
@@ -173,41 +217,49 @@ def written(body: Any, case: Case) -> bytes:
     if chance.random() < 0.1:
         return json_texts.body(chance, limit=32)
     data = changed(body, chance, times=chance.choice((0, 1, 1, 1, 2, 3)))
-    return json.dumps(data, ensure_ascii=chance.random() < 0.5).encode(
-        "utf-8", "surrogatepass"
-    )
+    text = json.dumps(data, ensure_ascii=chance.random() < 0.5)
+    return text.encode("utf-8", "surrogatepass")
 
 
-def test_a_team_and_an_upload_session_can_be_opened_at_the_end_of_time(
-    control: EmulatorUnderTest,
-) -> None:
-    credential = control.team()["credentials"][0]["id"]
-    control.told(
-        "PATCH",
-        f"/credentials/{credential}",
-        {"expires_at": "9999-12-31T23:59:59.999Z"},
-    )
+# The end of time ----------------------------------------------------------------------
+
+LAST_INSTANT = "9999-12-31T23:59:59.999Z"
+
+
+@pytest.fixture
+def at_the_end(control: EmulatorUnderTest) -> EmulatorUnderTest:
+    """An emulator in the last second, with a credential that is not expired."""
+    credential_id = control.team()["credentials"][0]["id"]
+    path = f"/credentials/{credential_id}"
+    control.told("PATCH", path, {"expires_at": LAST_INSTANT})
     control.told("POST", "/clock/advance", {"to": "9999-12-31T23:59:59.000Z"})
-    assert (
-        control.post("/uploads", {"content_type": "image/png", "size_bytes": 10}).status
-        == 201
-    )
-    assert (
-        control.told("POST", "/teams", {"name": "Late"})["name"]
-        == control.told("GET", "/teams")["data"][-1]["name"]
-    )
+    return control
+
+
+def test_an_upload_session_can_be_opened_at_the_end_of_time(
+    at_the_end: EmulatorUnderTest,
+) -> None:
+    body = {"content_type": "image/png", "size_bytes": 10}
+
+    assert at_the_end.post("/uploads", body).status == 201
+
+
+def test_a_team_can_be_made_at_the_end_of_time(at_the_end: EmulatorUnderTest) -> None:
+    at_the_end.told("POST", "/teams", {"name": "Late"})
+
+    assert at_the_end.told("GET", "/teams")["data"][-1]["name"] == "Late"
 
 
 def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(
     control: EmulatorUnderTest,
 ) -> None:
-    saved, late = control.ask("GET", "/state").body, {"expires_at": 2**52}
-    changed = rewritten(
-        saved, lambda parts: parts["credentials"][0]["credential"].update(late)
-    )
-    control.told("PUT", "/state", content=changed)
-    assert (
-        "9999-12-31T23:59:59.999Z"
-        == control.get("/team").json["credential"]["expires_at"]
-    )
-    assert "9999-12-31T23:59:59.999Z" == control.team()["credentials"][0]["expires_at"]
+    def expire_late(parts: dict[str, Any]) -> None:
+        parts["credentials"][0]["credential"]["expires_at"] = 2**52
+
+    saved = control.ask("GET", "/state").body
+
+    control.told("PUT", "/state", content=rewritten(saved, expire_late))
+
+    credential = control.get("/team").json["credential"]
+    assert credential["expires_at"] == LAST_INSTANT
+    assert control.team()["credentials"][0]["expires_at"] == LAST_INSTANT

@@ -1,18 +1,20 @@
-"""Scenario and state files that somebody has changed: each is used, or refused as a whole and changes nothing."""
+"""Scenario and state files that somebody has changed.
+
+Each is used, or refused as a whole and changes nothing.
+"""
 
 import re
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from random import Random
-from typing import Any
 
 import pytest
 
 from image_workflow_emulator.service.state.archive import STATE
 from tests.fuzzing.cases import amounts, cases, changed_bytes, differences, everything
-from tests.fuzzing.wire import WireRequest, converse
+from tests.fuzzing.wire import Conversation, WireRequest, converse
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
 from tests.support.pictures import picture
 from tests.support.served import ROOT
@@ -42,11 +44,7 @@ def test_a_refused_scenario_changes_nothing(
         with case.told(text=text.decode("utf-8", "replace")):
             answer = control.ask("PUT", "/scenario", content=text)
             if answer.status != 200:
-                assert answer.outcome in (
-                    (422, "invalid_scenario"),
-                    (400, "invalid_request"),
-                )
-                assert answer.status == 400 or COMPLAINT.match(answer.json["detail"])
+                check_refusal(answer)
                 assert differences(before, everything(control)) == []
                 continue
             used += 1
@@ -56,19 +54,41 @@ def test_a_refused_scenario_changes_nothing(
     assert 0.1 * amount < used < 0.9 * amount, "the fuzzer has lost its way"
 
 
+def check_refusal(answer: Answer) -> None:
+    """A text that is no document is invalid, or the complaint says where and what."""
+    if answer.status == 400:
+        assert answer.code == "invalid_request"
+    else:
+        assert answer.status == 422
+        assert answer.code == "invalid_scenario"
+        assert COMPLAINT.match(answer.json["detail"])
+
+
 def live_through(control: EmulatorUnderTest, text: bytes) -> None:
-    """Send some requests while a scenario runs, let its timeline pass, and begin anew with it."""
+    """Send requests while a scenario runs, let its timeline pass, and begin anew."""
     assert control.told("GET", "/scenario")["scenario"]
-    if not any(word in text for word in KEPT_FROM_RUNNING):
+    if not has_word(text, KEPT_FROM_RUNNING):
         for request in some_requests(control):
-            conversation = control.run(
-                converse(control.application, [request.written(Random(0))])
-            )
-            if not any(word in text for word in BREAKS_ANSWERS):
-                (response,) = conversation.responses()
-                assert response.status < 500 or response.status == 503
+            conversation = talk(control, request)
+            if not has_word(text, BREAKS_ANSWERS):
+                check_served(conversation)
     assert control.ask("POST", "/clock/advance", {"seconds": 4_000}).status == 200
     assert control.ask("POST", "/reset").status == 200
+
+
+def has_word(text: bytes, words: Iterable[bytes]) -> bool:
+    return any(word in text for word in words)
+
+
+def talk(control: EmulatorUnderTest, request: WireRequest) -> Conversation:
+    written = request.written(Random(0))
+    return control.run(converse(control.application, [written]))
+
+
+def check_served(conversation: Conversation) -> None:
+    """There is one answer, and no error but what a pause of admission asks for."""
+    (response,) = conversation.responses()
+    assert response.status < 500 or response.status == 503
 
 
 def some_requests(control: EmulatorUnderTest) -> list[WireRequest]:
@@ -76,18 +96,13 @@ def some_requests(control: EmulatorUnderTest) -> list[WireRequest]:
     (asset_id,) = control.sandbox.store.assets.items
     headers = [(b"Authorization", b"Bearer iwe_demo_full"), (b"Idempotency-Key", b"1")]
     typed = [*headers, (b"Content-Type", b"application/json")]
-    photoshoot = (
-        b'{"output_mode": "photoshoot", "asset_ids": ["%s"]}' % asset_id.encode()
-    )
+    subject = b'"asset_ids": ["%s"]' % asset_id.encode()
+    photoshoot = b'{"output_mode": "photoshoot", %s}' % subject
+    upload = b'{"content_type": "image/png", "size_bytes": 10}'
     return [
         WireRequest(b"GET", b"/v1/team", headers),
         WireRequest(b"GET", b"/v1/poses", headers),
-        WireRequest(
-            b"POST",
-            b"/v1/uploads",
-            typed,
-            b'{"content_type": "image/png", "size_bytes": 10}',
-        ),
+        WireRequest(b"POST", b"/v1/uploads", typed, upload),
         WireRequest(b"POST", b"/v1/generations/product-photography", typed, photoshoot),
         WireRequest(b"DELETE", b"/v1/assets/" + asset_id.encode(), headers),
     ]
@@ -230,43 +245,51 @@ _INSERTS = (
 
 
 def changed_text(text: str, chance: Random) -> bytes:
+    """Return a text with some words or lines changed, and at times some bytes."""
     for _ in range(chance.choice((1, 1, 2, 4))):
-        lines = text.split("\n")
-        place = chance.randrange(len(lines))
-        match chance.randrange(8):
-            case 0 | 1 | 2:
-                words = list(_WORD.finditer(text))
-                word = chance.choice(words) if words else None
-                start, end = word.span() if word else (0, 0)
-                other = (
-                    chance.choice(words).group()
-                    if words and chance.random() < 0.4
-                    else chance.choice(_WORDS)
-                )
-                text = text[:start] + other + text[end:]
-                continue
-            case 3:
-                del lines[place]
-            case 4:
-                lines.insert(place, chance.choice(lines))
-            case 5:
-                lines.insert(place, chance.choice(_LINES))
-            case 6:
-                lines[place] = chance.choice((" ", "  ", "\t")) + lines[place]
-            case 7:
-                lines[place] = lines[place].strip()
-        text = "\n".join(lines)
+        change = chance.choice((with_another_word, with_another_line))
+        text = change(text, chance)
     data = text.encode("utf-8", "surrogatepass")
-    return changed_bytes(data, chance, _INSERTS) if chance.random() < 0.2 else data
+    if chance.random() < 0.2:
+        return changed_bytes(data, chance, _INSERTS)
+    return data
 
 
-# State files ----------------------------------------------------------------------------------------------------------
+def with_another_word(text: str, chance: Random) -> str:
+    words = list(_WORD.finditer(text))
+    if not words:
+        return chance.choice(_WORDS) + text
+    start, end = chance.choice(words).span()
+    new_word = chance.choice(_WORDS)
+    if chance.random() < 0.4:
+        new_word = chance.choice(words).group()
+    return text[:start] + new_word + text[end:]
+
+
+def with_another_line(text: str, chance: Random) -> str:
+    lines = text.split("\n")
+    place = chance.randrange(len(lines))
+    match chance.randrange(5):
+        case 0:
+            del lines[place]
+        case 1:
+            lines.insert(place, chance.choice(lines))
+        case 2:
+            lines.insert(place, chance.choice(_LINES))
+        case 3:
+            lines[place] = chance.choice((" ", "  ", "\t")) + lines[place]
+        case _:
+            lines[place] = lines[place].strip()
+    return "\n".join(lines)
+
+
+# State files --------------------------------------------------------------------------
 
 SIGNATURES = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"PK\x07\x08")
 
 
 class ChangedEmulator(EmulatorUnderTest):
-    """An emulator with a state that somebody has changed: it may show what breaks the contract."""
+    """An emulator with a changed state, which may show what breaks the contract."""
 
     def check(self, call: Call, answer: Answer) -> None:
         assert answer.status < 500, (call, answer.body)
@@ -283,10 +306,9 @@ def changed() -> Iterator[EmulatorUnderTest]:
 def file(changed: EmulatorUnderTest) -> bytes:
     """A state file that has something of everything."""
     something_of_everything(changed)
-    (asset_id, *_) = changed.sandbox.store.assets.items
-    changed.post(
-        "/poses", {"name": "Tall", "asset_id": asset_id}, idempotency_key="kept"
-    )
+    asset_id = next(iter(changed.sandbox.store.assets.items))
+    pose = {"name": "Tall", "asset_id": asset_id}
+    changed.post("/poses", pose, idempotency_key="kept")
     return changed.ask("GET", "/state").body
 
 
@@ -300,79 +322,86 @@ def test_a_changed_zip_is_loaded_or_refused_as_a_whole(
             put(changed, content)
 
 
-def put(control: EmulatorUnderTest, content: bytes) -> bool:
-    """Load a file, and look what has become of the sandboxes; tell whether it was loaded."""
+def put(control: EmulatorUnderTest, content: bytes) -> None:
+    """Load a file, and check that a refused one changes nothing.
+
+    A loaded one changes no other sandbox, and can be reset.
+    """
     before = everything(control)
     answer = control.ask("PUT", "/state", content=content)
     after = everything(control)
     if answer.status != 200:
-        assert answer.outcome == (400, "invalid_request")
+        assert answer.status == 400
+        assert answer.code == "invalid_request"
         assert answer.json["detail"]
         assert differences(before, after) == []
-        return False
+        return
     assert differences(before["sandboxes"]["aside"], after["sandboxes"]["aside"]) == []
     assert control.ask("POST", "/reset").status == 200
-    assert (
-        control.ask("PUT", "/clock", {"mode": "manual"}).status == 200
-    )  # it may run after a reset
-    return True
+    # The clock of the file may run after a reset.
+    assert control.ask("PUT", "/clock", {"mode": "manual"}).status == 200
 
 
-def spoiled_zip(whole: bytes, members: dict[str, Any], chance: Random) -> bytes:
-    """Return a zip with something wrong: in its bytes, in the fields of its directories, or in what it holds."""
+def spoiled_zip(whole: bytes, members: dict[str, bytes], chance: Random) -> bytes:
+    """Return a zip with something wrong in its bytes, its directories or its files."""
     match chance.randrange(4):
         case 0:
             for _ in range(chance.choice((1, 2, 5))):
                 whole = changed_bytes(whole, chance, SIGNATURES)
             return whole
         case 1:
-            place = whole.find(chance.choice(SIGNATURES), chance.randrange(len(whole)))
-            field = max(place, 0) + chance.choice(
-                (4, 6, 8, 10, 14, 18, 20, 22, 24, 26, 28, 42)
-            )
-            number = struct.pack(
-                "<I",
-                chance.choice(
-                    (0, 1, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, chance.getrandbits(32))
-                ),
-            )
-            size = chance.choice((1, 2, 4))
-            return whole[:field] + number[:size] + whole[field + size :]
+            return with_another_field(whole, chance)
         case 2:
-            name = chance.choice(list(members))
-            others = (
-                "",
-                "../" + name,
-                "/" + name,
-                name + "/",
-                name.upper(),
-                "pictures/",
-                "x" * 5_000,
-                "a\0b",
-                STATE,
-            )
-            renamed = {
-                (chance.choice(others) if key == name else key): value
-                for key, value in members.items()
-            }
-            return zipped(
-                renamed,
-                chance.choice(
-                    (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-                ),
-            )
+            return with_another_name(members, chance)
         case _:
-            name = chance.choice([STATE, chance.choice(list(members))])
-            data = members[name]
-            content = chance.choice(
-                (
-                    b"",
-                    b"{}",
-                    b"[]",
-                    data[:-1],
-                    data + data,
-                    changed_bytes(data, chance),
-                    b"\0" * 3_000_000,
-                )
-            )
-            return zipped(members | {name: content}, zipfile.ZIP_DEFLATED)
+            return with_another_content(members, chance)
+
+
+FIELDS = (4, 6, 8, 10, 14, 18, 20, 22, 24, 26, 28, 42)
+"""Where the entries of a zip's directories have their numbers, in bytes."""
+EXTREMES = (0, 1, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF)
+
+
+def with_another_field(whole: bytes, chance: Random) -> bytes:
+    """Return a zip with another number in one of its directories."""
+    entry = whole.find(chance.choice(SIGNATURES), chance.randrange(len(whole)))
+    start = max(entry, 0) + chance.choice(FIELDS)
+    number = chance.choice((*EXTREMES, chance.getrandbits(32)))
+    field = struct.pack("<I", number)[: chance.choice((1, 2, 4))]
+    return whole[:start] + field + whole[start + len(field) :]
+
+
+def with_another_name(members: dict[str, bytes], chance: Random) -> bytes:
+    """Return a zip with a file under another name, in any compression."""
+    name = chance.choice(list(members))
+    new_names = (
+        "",
+        "../" + name,
+        "/" + name,
+        name + "/",
+        name.upper(),
+        "pictures/",
+        "x" * 5_000,
+        "a\0b",
+        STATE,
+    )
+    renamed = dict(members)
+    renamed[chance.choice(new_names)] = renamed.pop(name)
+    compressions = (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+    return zipped(renamed, chance.choice(compressions))
+
+
+def with_another_content(members: dict[str, bytes], chance: Random) -> bytes:
+    """Return a zip with other bytes in a file, mostly in that of the state."""
+    name = chance.choice([STATE, chance.choice(list(members))])
+    data = members[name]
+    contents = (
+        b"",
+        b"{}",
+        b"[]",
+        data[:-1],
+        data + data,
+        changed_bytes(data, chance),
+        b"\0" * 3_000_000,
+    )
+    return zipped({**members, name: chance.choice(contents)}, zipfile.ZIP_DEFLATED)

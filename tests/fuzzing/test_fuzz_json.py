@@ -1,4 +1,7 @@
-"""JSON bodies are read as the standard library reads them: the same texts, the same values (D03)."""
+"""JSON bodies are read as the standard library reads them (D03).
+
+The same texts are read or refused, and the values are the same.
+"""
 
 import json
 import math
@@ -22,13 +25,17 @@ def understood(body: bytes) -> Any:
     try:
         return parse_json(body, b"application/json")
     except Problem as problem:
-        refusal = problem.code, problem.status
-    assert refusal == ("invalid_request", 400)
+        refusal = problem
+    assert refusal.code == "invalid_request"
+    assert refusal.status == 400
     return REFUSED
 
 
 def meant(body: bytes) -> Any:
-    """Return what a text says by the standard library, strictly: REFUSED for what D03, D52 and D56 refuse."""
+    """Return what a text says by the standard library, strictly.
+
+    REFUSED for what D03, D52 and D56 refuse.
+    """
     try:
         value = json.loads(
             body.decode("utf-8"),
@@ -51,7 +58,7 @@ def double(text: str) -> float:
 
 
 def whole_number(text: str) -> int | float:
-    """Return a whole number of at most 64 bits exactly, and any other as a double (D52)."""
+    """Return an integer of at most 64 bits exactly, and any other as a double (D52)."""
     value = double(text)
     if abs(value) < 2**63:
         return int(text)
@@ -59,34 +66,32 @@ def whole_number(text: str) -> int | float:
 
 
 def is_well_formed(value: Any, depth: int = 0) -> bool:
-    """Tell whether no string has half a surrogate pair and nothing is nested too deeply."""
+    """Whether no text has half a surrogate pair, and nothing is nested too deeply."""
     if isinstance(value, str):
         return not any("\ud800" <= character <= "\udfff" for character in value)
+    inner: list[Any] = []
     if isinstance(value, list):
-        return depth < DEPTH_LIMIT and all(
-            is_well_formed(item, depth + 1) for item in value
-        )
-    if isinstance(value, dict):
-        inner = (*value.keys(), *value.values())
-        return depth < DEPTH_LIMIT and all(
-            is_well_formed(item, depth + 1) for item in inner
-        )
-    return True
+        inner = value
+    elif isinstance(value, dict):
+        inner = [*value.keys(), *value.values()]
+    else:
+        return True
+    if depth >= DEPTH_LIMIT:
+        return False
+    return all(is_well_formed(item, depth + 1) for item in inner)
 
 
 def same(meant: Any, read: Any) -> bool:
-    """Tell whether a value is the one that was meant; 1 and 1.0 are one number, and true is none."""
+    """Whether a value is the one that was meant.
+
+    1 and 1.0 are one number, and true is none.
+    """
     if isinstance(meant, list) and isinstance(read, list):
         return len(meant) == len(read) and all(map(same, meant, read))
     if isinstance(meant, dict) and isinstance(read, dict):
-        return list(meant) == list(read) and all(
-            map(same, meant.values(), read.values())
-        )
-    if (
-        isinstance(meant, int)
-        and not isinstance(meant, bool)
-        and isinstance(read, float)
-    ):
+        has_same_names = list(meant) == list(read)
+        return has_same_names and all(map(same, meant.values(), read.values()))
+    if type(meant) is int and isinstance(read, float):
         return float(meant) == read
     return type(meant) is type(read) and bool(meant == read)
 

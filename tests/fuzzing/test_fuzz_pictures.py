@@ -70,9 +70,11 @@ def upload(
 
     if answer.status == 201:
         return dict(answer.json)
-    assert answer.outcome == (422, "invalid_input")
+    assert answer.status == 422
+    assert answer.code == "invalid_input"
     again = control.complete(session, sent.json["upload_token"])
-    assert again.outcome == (404, "upload_not_found")
+    assert again.status == 404
+    assert again.code == "upload_not_found"
     assert [*control.sandbox.store.assets.items] == assets_before
     return None
 

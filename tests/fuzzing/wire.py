@@ -1,8 +1,9 @@
-"""Requests and conversations at the level of bytes, in the test's own process and without a socket.
+"""Requests and conversations as bytes, in the test's own process, without a socket.
 
-The protocol that serves connections is driven by hand: bytes are handed to it in pieces, what it writes is kept, and
-then its client leaves. Nothing but files of the control plane waits for a clock, so a request that is never answered is
-found by counting turns of the event loop. Knows nothing of what is asked.
+The protocol that serves connections is driven by hand: bytes are handed to it in
+pieces, what it writes is kept, and then its client leaves. Nothing but files of the
+control plane waits for a clock, so a request that is never answered is found by
+counting turns of the event loop. Knows nothing of what is asked.
 """
 
 import asyncio
@@ -21,7 +22,10 @@ from tests.support.emulator_client import HOST
 from tests.support.served import PATIENCE_SECONDS
 
 TURNS = 60
-"""Turns of the event loop in which everything must happen that needs no more bytes: many times what it takes."""
+"""Turns of the event loop in which all must happen that needs no more bytes.
+
+They are many times what it takes.
+"""
 
 THREAD_SECONDS = 0.5
 """Time limit for the control plane to read a file in a thread."""
@@ -44,25 +48,23 @@ class WireRequest:
     version: bytes = b"HTTP/1.1"
 
     def written(self, chance: Random) -> bytes:
-        """Write it down; a chunked body in chunks of any size."""
-        headers, body = [(b"Host", HOST.encode()), *self.headers], b""
+        """Return its bytes; a chunked body is in chunks of any size."""
+        headers = [(b"Host", HOST.encode()), *self.headers]
+        body = self.body or b""
         if self.body is not None and self.is_chunked:
             headers.append((b"Transfer-Encoding", b"chunked"))
-            body = b"".join(
-                b"%x\r\n%s\r\n" % (len(chunk), chunk)
-                for chunk in in_pieces(self.body, chance)
-            )
-            body += b"0\r\n\r\n"
+            body = chunked(in_pieces(self.body, chance))
         elif self.body is not None:
             headers.append((b"Content-Length", b"%d" % len(self.body)))
-            body = self.body
-        head = b"%s %s %s\r\n" % (self.method, self.target, self.version)
-        return (
-            head
-            + b"".join(b"%s: %s\r\n" % header for header in headers)
-            + b"\r\n"
-            + body
-        )
+        lines = [b"%s %s %s" % (self.method, self.target, self.version)]
+        lines += [b"%s: %s" % header for header in headers]
+        return b"\r\n".join([*lines, b"", body])
+
+
+def chunked(chunks: Iterable[bytes]) -> bytes:
+    """Write a body in chunks."""
+    written = [b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks]
+    return b"".join([*written, b"0\r\n\r\n"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +80,38 @@ class Response:
 
 
 @dataclass(slots=True)
+class HandledRequest:
+    """A request that the application got; `status` is 0 until it is answered."""
+
+    method: str
+    path: str
+    status: int = 0
+
+
+@dataclass(slots=True)
 class Conversation:
-    requests: list[tuple[str, str, int]] = field(default_factory=list)
-    """Method, path and status of each request that the application answered."""
+    requests: list[HandledRequest] = field(default_factory=list)
     written: bytes = b""
     was_closed: bool = False
     """Whether the server closed the connection."""
     most_waiting: int = 0
     """Largest number of requests that waited at a time for those before them."""
 
+    @property
+    def asked_control_plane(self) -> bool:
+        return any(request.path.startswith("/_emulator") for request in self.requests)
+
     def responses(self) -> list[Response]:
         """Read what was written, strictly. Raises AssertionError."""
-        return list(
-            read_responses(self.written, [method for method, _, _ in self.requests])
-        )
+        methods = [request.method for request in self.requests]
+        return list(read_responses(self.written, methods))
 
 
 class Transport(asyncio.Transport):
-    """Keeps what is written; closes as a real one does, in a later turn of the event loop."""
+    """Keeps what is written.
+
+    It closes as a real one does, in a later turn of the event loop.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(
@@ -136,7 +152,7 @@ class Transport(asyncio.Transport):
 async def converse(
     application: AsgiApplication, pieces: Iterable[bytes], limit: int = 1
 ) -> Conversation:
-    """Connect, send pieces one after another, wait until all is answered that can be, and leave.
+    """Connect, send pieces one after another, wait for all answers, and leave.
 
     Raises:
         AssertionError: a request is still going on after its client has left.
@@ -144,9 +160,8 @@ async def converse(
     conversation = Conversation()
     loop = asyncio.get_running_loop()
     state = ConnectionState(limit)
-    protocol = Connection(
-        server_config(_noted(application, conversation)), state, {}, loop
-    )
+    config = server_config(_noted(application, conversation))
+    protocol = Connection(config, state, {}, loop)
     transport = Transport(loop)
     transport.protocol = protocol
     protocol.connection_made(transport)
@@ -155,36 +170,35 @@ async def converse(
         if transport.is_closing() or transport.is_reading_paused:
             break
         protocol.data_received(piece)
-        conversation.most_waiting = max(
-            conversation.most_waiting, len(protocol.pipeline)
-        )
+        waiting = len(protocol.pipeline)
+        conversation.most_waiting = max(conversation.most_waiting, waiting)
         await asyncio.sleep(0)
     for _ in range(1 + len(protocol.pipeline)):
         await turns(lambda: not (state.tasks or protocol.pipeline))
-    if (
-        any(path.startswith("/_emulator") for _, path, _ in conversation.requests)
-        and state.tasks
-    ):
+    if conversation.asked_control_plane and state.tasks:
         await asyncio.wait(state.tasks, timeout=THREAD_SECONDS)
     conversation.was_closed = transport.is_closing()
     if not conversation.was_closed:
         protocol.eof_received()
         transport.close()
-    await turns(lambda: not state.tasks)
-    if state.tasks:
-        await asyncio.wait(state.tasks, timeout=PATIENCE_SECONDS)
+    await _end(state, conversation)
     conversation.written = bytes(transport.written)
-    if state.tasks:
-        for task in state.tasks:
-            task.cancel()
-        raise AssertionError(
-            f"{len(state.tasks)} requests go on: {conversation.requests}"
-        )
     return conversation
 
 
+async def _end(state: ConnectionState, conversation: Conversation) -> None:
+    """Wait until all requests are over. Raises AssertionError."""
+    await turns(lambda: not state.tasks)
+    if state.tasks:
+        await asyncio.wait(state.tasks, timeout=PATIENCE_SECONDS)
+    unfinished = len(state.tasks)
+    for task in state.tasks:
+        task.cancel()
+    assert unfinished == 0, f"{unfinished} requests go on: {conversation.requests}"
+
+
 async def turns(is_enough: Callable[[], bool] = lambda: False) -> None:
-    """Let the event loop turn until it is enough, and as often as anything can take that needs no more bytes."""
+    """Let the event loop turn until it is enough, but at most `TURNS` times."""
     for _ in range(TURNS):
         await asyncio.sleep(0)
         if is_enough():
@@ -212,11 +226,11 @@ def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
     async def note(
         scope: Message, receive: Callable[[], Awaitable[Message]], send: Any
     ) -> None:
-        index = len(conversation.requests)
-        conversation.requests.append((scope["method"], scope["path"], 0))
+        request = HandledRequest(scope["method"], scope["path"])
+        conversation.requests.append(request)
 
         def note_status(status: int) -> None:
-            conversation.requests[index] = (scope["method"], scope["path"], status)
+            request.status = status
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -229,45 +243,48 @@ def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
     return note
 
 
+# Responses ----------------------------------------------------------------------------
+
+
 def read_responses(written: bytes, methods: Sequence[str]) -> Iterable[Response]:
-    """Read a sequence of responses to requests of some methods, strictly. Raises AssertionError."""
-    answered = 0
+    """Read a sequence of responses to requests of some methods, strictly.
+
+    Raises AssertionError.
+    """
+    unanswered = list(methods)
     while written:
-        response, rest = _read_one(
-            written, methods[answered] if answered < len(methods) else "GET"
-        )
+        method = unanswered[0] if unanswered else "GET"
+        response, rest = _read_first(written, method)
         if response.is_of_the_parser:
-            response, rest = _read_one(written, "GET")
+            response, rest = _read_first(written, "GET")
         else:
-            answered += 1
+            assert unanswered, "there are more answers than requests"
+            del unanswered[0]
         written = rest
         yield response
-    assert answered <= len(methods), "there are more answers than requests"
 
 
-def _read_one(written: bytes, method: str) -> tuple[Response, bytes]:
-    """Read the first response, to a request of a method; return it and what follows it. Raises AssertionError."""
+def _read_first(written: bytes, method: str) -> tuple[Response, bytes]:
+    """Read the first response, to a request of a method.
+
+    Returns it and what follows it. Raises AssertionError.
+    """
     client = h11.Connection(h11.CLIENT)
-    client.send(
-        h11.Request(method=method, target="/", headers=[("Host", "emulator.test")])
-    )
+    request = h11.Request(method=method, target="/", headers=[("Host", HOST)])
+    client.send(request)
     client.send(h11.EndOfMessage())
     client.receive_data(written)
-    head, body = None, b""
+    head = None
+    body = b""
     try:
         while not isinstance(event := client.next_event(), h11.EndOfMessage):
-            match event:
-                case h11.Response():
-                    head = event
-                case h11.Data():
-                    body += event.data
-                case h11.NEED_DATA:
-                    raise AssertionError(
-                        f"{head or written[:200]!r} ends after {len(body)} bytes of its body"
-                    )
+            assert event is not h11.NEED_DATA, f"{written[:200]!r} is not complete"
+            if isinstance(event, h11.Response):
+                head = event
+            elif isinstance(event, h11.Data):
+                body += event.data
     except h11.RemoteProtocolError as error:
         raise AssertionError(f"no response: {written[:200]!r}") from error
     assert head is not None
-    return Response(head.status_code, tuple(head.headers), body), client.trailing_data[
-        0
-    ]
+    rest, _is_closed = client.trailing_data
+    return Response(head.status_code, tuple(head.headers), body), rest

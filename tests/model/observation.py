@@ -121,6 +121,7 @@ def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -
     (team,) = seen["team"]
     work = seen["operation"] + seen["generation"]
     _check_credits(team, work, granted, reserved)
+    _check_places(team, work)
     for generation in seen["generation"]:
         _check_outputs(generation)
     _check_origins(seen)
@@ -132,15 +133,23 @@ def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -
 
 def _check_credits(team: Json, work: list[Json], granted: int, reserved: int) -> None:
     """No Credits are lost, and no failed work is charged."""
-    unfinished = [one for one in work if one["status"] not in TERMINAL]
-    ended = [one for one in work if one["status"] in TERMINAL]
-    set_aside = sum(one["credits"]["reserved"] for one in unfinished)
-    charged = sum(one["credits"]["charged"] for one in ended)
-    assert team["credits"] + set_aside + charged == granted
+    set_aside = 0
+    charged = 0
+    for one in work:
+        if one["status"] not in TERMINAL:
+            set_aside += one["credits"]["reserved"]
+        else:
+            charged += one["credits"]["charged"]
+        if one["status"] == "failed":
+            assert one["credits"]["charged"] == 0
     assert reserved == set_aside
+    assert team["credits"] + set_aside + charged == granted
+
+
+def _check_places(team: Json, work: list[Json]) -> None:
+    """Every piece of unfinished work takes one place of the budget."""
+    unfinished = [one for one in work if one["status"] not in TERMINAL]
     assert team["capabilities"]["api_concurrency"]["used"] == len(unfinished)
-    failed = [one for one in ended if one["status"] == "failed"]
-    assert sum(one["credits"]["charged"] for one in failed) == 0
 
 
 def _check_outputs(generation: Json) -> None:

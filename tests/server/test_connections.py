@@ -1,4 +1,4 @@
-"""Connections of a server: how many there may be, what is no request, and clients that leave."""
+"""Connections of a server: how many there may be, what is no request, who leaves."""
 
 import asyncio
 import re
@@ -12,7 +12,7 @@ import pytest
 
 from image_workflow_emulator.server.connection import RequestConnection
 from image_workflow_emulator.server.server import EmulatorServer
-from tests.fuzzing.wire import Conversation, converse
+from tests.fuzzing.wire import Conversation, HandledRequest, converse
 from tests.support.emulator_client import UPLOAD_CONTENT, EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, Server, serving, started
 
@@ -248,8 +248,8 @@ def test_an_offer_of_another_protocol_keeps_the_body(
     conversation = talk(emulator, *in_pieces(head + content + GET, piece_bytes))
 
     assert conversation.requests == [
-        ("POST", "/v1/uploads", 400),
-        ("GET", "/v1/team", 200),
+        HandledRequest("POST", "/v1/uploads", 400),
+        HandledRequest("GET", "/v1/team", 200),
     ]
 
 
@@ -348,7 +348,7 @@ def test_no_request_goes_on_when_its_client_has_left(
 
     conversation = talk(emulator, GET + GET)  # which fails for a request that goes on
 
-    assert [path for _, path, _ in conversation.requests] == ["/v1/team"]
+    assert [request.path for request in conversation.requests] == ["/v1/team"]
 
 
 def test_a_connection_that_the_client_has_closed_is_not_reset() -> None:
