@@ -48,6 +48,7 @@ check: $(VENV)/dev.made
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python .ci/check_words.py
+	$(BIN)/python .ci/check_layout.py
 ifneq ($(shell command -v node),)
 	node --experimental-vm-modules --no-warnings tests/page/read_scripts.mjs $(SCRIPTS)
 else

@@ -1,7 +1,7 @@
-"""Checks prose: words that have a plainer form, long lines, and names of files and code that are gone. `make check` runs it.
+"""Checks prose: words that have a plainer form, and names of files and code that are gone.
 
-Reads docstrings, comments and messages of Python files, comments and texts of the page, and the Markdown of the repository.
-Needs nothing but Python.
+`make check` runs it. Reads docstrings, comments and messages of Python files, comments
+and texts of the page, and the Markdown of the repository. Needs nothing but Python.
 """
 
 import ast
@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-MAX_CHARACTERS: Final = 120
 PLAINER: Final = {
     r"\bunmet\b|\b(?:was|were|is|are|been|not) met\b": "covered",
     r"\buntold\b": "undetermined",
     r"\bstr(?:ike|ikes|uck|iking)\b": "inject, or: fail",
     r"\bstray(?:s|ed)?\b": "unrouted",
-    r"\b(?:stands|stood) (?:on|under|at|beside|here|there|above|below|wherever)\b": "is",
+    r"\b(?:stands|stood) (?:on|under|at|beside|here|there|above|below)\b": "is",
+    r"\b(?:stands|stood) wherever\b": "is",
     r"\bunfit\b": "invalid",
     r"\ba look at\b|\bthe look (?:at|that|for)\b": "check",
     r"\bcan be had\b|\bfor the asking\b": "can be requested",
@@ -30,8 +30,12 @@ PLAINER: Final = {
     r"\bwho listens\b|\bwhoever\b": "a noun that says who",
     r"\bhas to stand\b": "must accept",
     r"\bdoes not hear of\b": "is not informed of",
-    r"\bso many (?:times|requests|milliseconds|seconds|bytes|characters|pixels)\b": "the number, or its name",
-    r"expected a wait|expected none: |found one whose": "the state, without 'found' and 'expected'",
+    r"\bso many (?:times|requests|milliseconds|seconds|bytes|characters|pixels)\b": (
+        "the number, or its name"
+    ),
+    r"expected a wait|expected none: |found one whose": (
+        "the state, without 'found' and 'expected'"
+    ),
 }
 """What must not come back, and what to write instead."""
 HOUSE_NAMES: Final = {
@@ -52,7 +56,8 @@ NO_NOUN: Final = re.compile(
 )
 """How a docstring must not begin: `By X: ...`, `Of a ...`."""
 PATH: Final = re.compile(
-    r"[\w./-]*/[\w.-]+\.(?:py|md|ya?ml|js|mjs|ts|json|toml|go|java)|[\w-]+\.(?:py|toml|lock)"
+    r"[\w./-]*/[\w.-]+\.(?:py|md|ya?ml|js|mjs|ts|json|toml|lock|go|java)"
+    r"|[\w-]+\.(?:py|toml|lock)"
 )
 NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
 SPAN: Final = re.compile(r"`([^`\n]+)`")
@@ -67,7 +72,10 @@ FOLDERS: Final = ("", "emulator", "emulator/image_workflow_emulator", "tests")
 
 
 class Text(NamedTuple):
-    """A piece of prose: its file, first line and kind, which is `docstring`, `comment`, `message`, `name` or `page`."""
+    """A piece of prose with its file and first line.
+
+    Its kind is `docstring`, `comment`, `message`, `name` or `page`.
+    """
 
     file: str
     line: int
@@ -76,7 +84,7 @@ class Text(NamedTuple):
 
 
 def tracked(*patterns: str) -> list[str]:
-    """Return the paths of the files that git sees, or where there is no git, of those that are there."""
+    """Return the paths of the files that git sees, or without git, of all files."""
     listed = subprocess.run(
         ["git", "ls-files", *patterns],
         cwd=ROOT,
@@ -87,13 +95,11 @@ def tracked(*patterns: str) -> list[str]:
     if not listed.returncode and listed.stdout:
         return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
     skipped = {".venv", "node_modules", "_shipped", ".git", "dist"}
-    found = (
-        path
-        for pattern in patterns
-        for path in ROOT.rglob(pattern)
-        if not skipped & set(path.parts)
-    )
-    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+    files: set[str] = set()
+    for pattern in patterns:
+        paths = [file for file in ROOT.rglob(pattern) if not skipped & {*file.parts}]
+        files.update(path.relative_to(ROOT).as_posix() for path in paths)
+    return sorted(files)
 
 
 def texts_of(file: str) -> Iterator[Text]:
@@ -125,15 +131,10 @@ def _of_python(file: str, source: str) -> Iterator[Text]:
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            kind = (
-                "docstring"
-                if id(node) in docstrings
-                else "message"
-                if " " in node.value
-                else ""
-            )
-            if kind:
-                yield Text(file, node.lineno, kind, node.value)
+            if id(node) in docstrings:
+                yield Text(file, node.lineno, "docstring", node.value)
+            elif " " in node.value:
+                yield Text(file, node.lineno, "message", node.value)
 
 
 @cache
@@ -215,16 +216,7 @@ def complaints() -> Iterator[str]:
             continue
         if file == ".ci/check_words.py" or "/preact" in file:
             continue
-        lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
         for text in texts_of(file):
-            if (
-                file.endswith(".py")
-                and text.kind in ("docstring", "comment")
-                and not text.text.startswith("type: ")
-            ):
-                for number in range(text.line, text.line + text.text.count("\n") + 1):
-                    if len(lines[number - 1]) > MAX_CHARACTERS:
-                        yield f"{file}:{number}: a line of {len(lines[number - 1])} characters; at most {MAX_CHARACTERS}"
             for number, words in complaints_about(text):
                 yield f"{file}:{number}: {words}"
 

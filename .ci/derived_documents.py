@@ -5,6 +5,7 @@ documents: ids of operations, problem codes, kinds of work, decisions. A test ho
 them against the code.
 """
 
+import itertools
 import json
 import re
 import textwrap
@@ -58,9 +59,8 @@ def scenario_schema(document: dict[str, Any]) -> str:
     """Return the schema of scenario files, with the words of the contract."""
     schema = json.loads(SCENARIO_SCHEMA.read_text(encoding="utf-8"))
     definitions = schema["$defs"]
-    definitions["operation"]["enum"] = [
-        name for ids in operation_ids(document).values() for name in ids
-    ]
+    ids_by_method = operation_ids(document).values()
+    definitions["operation"]["enum"] = [*itertools.chain.from_iterable(ids_by_method)]
     operations = Contract(document).operations.values()
     definitions["without_body"]["enum"] = [
         operation.id for operation in operations if operation.body is None
@@ -172,13 +172,10 @@ def costs() -> dict[str, str]:
     shots = {"output_mode": "single_shots", "image_count": 1}
     found = {}
     for kind, price in AUTHORING_PRICES.items():
-        always, at_times = (
-            count_of(price, "Credit"),
-            f"0 or {count_of(price, 'Credit')}" if price else "Free",
-        )
-        found[operation_id("create", kind)] = (
-            at_times if kind == "background" or not price else always
-        )
+        always = count_of(price, "Credit") if price else "Free"
+        at_times = f"0 or {always}" if price else "Free"
+        is_background = kind == "background"
+        found[operation_id("create", kind)] = at_times if is_background else always
         found[operation_id("update", kind)] = at_times
     photoshoot = count_of(
         generation_price("product_photography", {"output_mode": "photoshoot"}), "Credit"

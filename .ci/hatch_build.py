@@ -62,5 +62,6 @@ class Description(MetadataHookInterface):
 
 def _named(link: re.Match[str]) -> str:
     """Write a link to a file of the repository as its text and the file's name."""
-    text, path = link[1], link[2]
+    text = link[1]
+    path = link[2]
     return text if text == path else f"{text} (`{path}`)"

@@ -1,4 +1,7 @@
-"""Joins the fragments of this folder into the changelog: `make changelog VERSION=0.3.0`. The README beside it says more."""
+"""Joins the fragments of this folder into the changelog: `make changelog VERSION=0.3.0`.
+
+The README beside it says more.
+"""
 
 import re
 import sys
@@ -10,7 +13,7 @@ KINDS = ("added", "changed", "deprecated", "removed", "fixed", "security")
 
 
 def join(version: str, date: str) -> None:
-    """Put every fragment under its kind in the section of a version, which is made if need be, and delete the fragments."""
+    """Move every fragment to its kind in the section of a version, made if need be."""
     head, *sections = re.split(r"(?m)^(?=## )", CHANGELOG.read_text(encoding="utf-8"))
     before = (
         sections.pop(0)

@@ -55,7 +55,8 @@ class Refused(Exception):
         self.problem = problem
         self.code: str = problem.get("code", "unknown")
         super().__init__(
-            f"{status} {self.code}: {problem.get('detail')} (request {problem.get('request_id')})"
+            f"{status} {self.code}: {problem.get('detail')} "
+            f"(request {problem.get('request_id')})"
         )
 
 
@@ -152,9 +153,8 @@ class ImageWorkflow:
             if output["status"] == "completed"
         ]
         if not completed:
-            raise WorkFailed(
-                f"every output of {generation['id']} failed: {done['outputs'][0].get('error')}"
-            )
+            error = done["outputs"][0].get("error")
+            raise WorkFailed(f"every output of {generation['id']} failed: {error}")
         return [self.request("GET", f"/assets/{asset_id}") for asset_id in completed]
 
     def download(self, asset: Json) -> bytes:
@@ -184,7 +184,8 @@ class ImageWorkflow:
             except Refused as refused:
                 if refused.code != "invalid_cursor" or not cursor:
                     raise
-                found, cursor = [], {}
+                found = []
+                cursor = {}
                 continue
             found += page["data"]
             if not page["page"]["has_more"]:
@@ -253,7 +254,9 @@ class ImageWorkflow:
         return self._answer(send, _read_object)
 
     def _send_bytes(self, recipe: Json, photo: bytes) -> Json:
-        method, url, headers = recipe["method"], recipe["url"], recipe["headers"]
+        method = recipe["method"]
+        url = recipe["url"]
+        headers = recipe["headers"]
         return dict(
             self._answer(
                 lambda: self._links.request(
@@ -283,10 +286,8 @@ class ImageWorkflow:
                 httpx.RequestError,
                 ValueError,
             ) as error:  # broken off, silent, cut short, or not to be read
-                failure, is_repeatable = (
-                    Unanswered(f"{type(error).__name__}: {error}"),
-                    True,
-                )
+                failure = Unanswered(f"{type(error).__name__}: {error}")
+                is_repeatable = True
             if not is_repeatable or attempt == self._attempts or pause > self._patience:
                 raise failure
             time.sleep(pause)

@@ -336,8 +336,8 @@ def timestamp_text(moment: datetime) -> str:
     """
     if moment.tzinfo is None:
         raise ValueError(
-            f"{moment!r} has no time zone; expected an aware datetime, such as one with "
-            "timezone.utc"
+            f"{moment!r} has no time zone; expected an aware datetime, such as one "
+            "with timezone.utc"
         )
     return moment.isoformat(timespec="milliseconds")
 

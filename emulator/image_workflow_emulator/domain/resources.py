@@ -86,7 +86,7 @@ class RenderedOnce:
 
     def keep(self, rendered: bytes) -> bytes:
         """Keep the bytes of its JSON, and return them."""
-        # All heirs are Structs.
+        # Each heir is a Struct.
         structs.force_setattr(self, "kept_bytes", rendered)  # type: ignore[arg-type]
         return rendered
 

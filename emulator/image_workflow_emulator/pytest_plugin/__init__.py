@@ -214,8 +214,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if is_marked and NAME not in getattr(item, "fixturenames", ()):
         item.warn(
             pytest.PytestWarning(
-                f"@pytest.mark.{NAME} has no effect: the test does not take the fixture "
-                f"{NAME}"
+                f"@pytest.mark.{NAME} has no effect: "
+                f"the test does not take the fixture {NAME}"
             )
         )
 

@@ -94,8 +94,8 @@ def add_marker(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{NAME}({', '.join(MARKER_OPTIONS)}): how the sandbox of the fixture begins; "
-        "the defaults of `clock`, `scenario` and `conduct` are the ini options of these "
-        "names",
+        "the defaults of `clock`, `scenario` and `conduct` are the ini options "
+        "of these names",
     )
 
 
