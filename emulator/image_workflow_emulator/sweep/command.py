@@ -68,8 +68,8 @@ class _Sweep(click.Command):
     epilog=(
         "A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with "
         "OPERATION#N+ the fault lasts. Exit status: 1 if a cell hung or did damage, or "
-        "failed where --strict forbids it; 2 if the clean run fails; 3 if not "
-        "everything was tried; else 0."
+        "failed where --strict forbids it; 2 if the clean run fails, or no fault met a "
+        "call; 3 if not everything was tried; else 0."
     ),
 )
 @click.option(
