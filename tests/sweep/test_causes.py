@@ -90,6 +90,18 @@ def test_the_worst_cause_is_first_and_of_equal_ones_the_most_frequent() -> None:
     assert ["createProduct", "getTeam", "deleteProduct", "getTeam"] == operations
 
 
+def test_less_and_a_failure_that_a_command_does_not_report_are_one_cause() -> None:
+    less = run("createUpload#1:rate_limited", "damaged", MADE_LESS)
+    unreported = run("createUpload#1:cut", "failed")
+    unreported = structs.replace(unreported, status=0)
+
+    (cause,) = swept(less, unreported).causes
+
+    assert "createUpload: made-less after rate_limited; no recovery from cut" == (
+        cause.summary
+    )
+
+
 def test_a_fault_that_lasts_is_left_out_where_once_is_as_bad() -> None:
     once = run("getTeam#1:stall", "hung")
     lasting = run("getTeam#1+:stall", "hung")

@@ -325,7 +325,8 @@ def test_a_command_that_hung_twice_for_one_habit_is_not_awaited_again(
 
 
 def test_a_signal_ends_the_sweep_and_what_has_ended_is_reported(tmp_path: Path) -> None:
-    mark, file = tmp_path / "refused", tmp_path / "report.json"
+    mark = tmp_path / "refused"
+    file = tmp_path / "report.json"
     options = ("--jobs", "1", "--only", "getTeam#1:[il]*", "--report", str(file))
     script = STUBBORN.format(mark=mark).replace("OSError", "urllib.error.HTTPError")
     with (

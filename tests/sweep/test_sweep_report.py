@@ -1,5 +1,7 @@
 """The report of a sweep: its status, its sentence, and what it has for programs."""
 
+from itertools import chain
+
 import pytest
 
 from image_workflow_emulator.report import Report, ReportFinding
@@ -69,7 +71,8 @@ def test_a_shard_without_any_fault_did_its_part() -> None:
 
 
 def rows(report: Report) -> list[object]:
-    return [row for table in report.tables for row in table.rows]
+    """The rows of all tables."""
+    return list(chain.from_iterable(table.rows for table in report.tables))
 
 
 def test_the_table_has_only_what_did_not_survive() -> None:

@@ -5,6 +5,9 @@ of another, or where its fault would find nothing to break.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from msgspec import structs
 
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.domain.problems import BYTE_CODES, CATALOGUE
@@ -19,18 +22,18 @@ from image_workflow_emulator.sweep.journals import (
     works_of,
 )
 
+CellsByPlace: TypeAlias = Mapping[str, Mapping[Cell, str]]
+"""The cells of each place, each with the reason why it is left out: empty if it is not."""
+_Codes: TypeAlias = Mapping[str, Iterable[str]]
+"""The problem codes of each operation and byte surface."""
+
 _REFUSED_BEFORE = "the call was refused without a fault, before that is checked"
 _READ_AFTER = "a read commits nothing: it does not matter when its answer is lost"
 _ONLY_OUTPUT = "it is the only output, which fails with its work"
 
 
-def cells_of(
-    journals: Mapping[str, Iterable[Journal]],
-) -> dict[str, dict[Cell, str]]:
-    """Return all cells that the journals of sandboxes show, by place.
-
-    Each has the reason why it is left out, which is empty if it is not.
-    """
+def cells_of(journals: Mapping[str, Iterable[Journal]]) -> CellsByPlace:
+    """Return all cells that the journals of sandboxes show, by place."""
     codes = _codes_by_call()
     cells: dict[str, dict[Cell, str]] = {}
     for place, sandboxes in journals.items():
@@ -47,17 +50,14 @@ def cells_of(
     return cells
 
 
-def _codes_by_call() -> dict[str, Iterable[str]]:
-    """Return the problem codes of each operation and byte surface."""
+def _codes_by_call() -> _Codes:
     codes: dict[str, Iterable[str]] = dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
     for name, operation in load_contract().operations.items():
         codes[name] = operation.all_codes
     return codes
 
 
-def _of_calls(
-    journal: Journal, codes: Mapping[str, Iterable[str]]
-) -> Iterator[tuple[Cell, str]]:
+def _of_calls(journal: Journal, codes: _Codes) -> Iterator[tuple[Cell, str]]:
     for call in calls_of(journal):
         for fault in (*codes[call.operation], *faults.OF_A_CALL):
             number = call.number
@@ -66,9 +66,10 @@ def _of_calls(
             if number == 0:
                 continue  # nothing was done whose answer could be lost
             why = _why_not_at(call, fault)
-            yield Cell(call.operation, number, fault), why
+            cell = Cell(call.operation, number, fault)
+            yield cell, why
             if fault in faults.RECOVERABLE:
-                yield Cell(call.operation, number, fault, lasts=True), why
+                yield structs.replace(cell, lasts=True), why
 
 
 def _why_not_at(call: Call, fault: str) -> str:
@@ -86,7 +87,9 @@ def _of_works(journal: Journal) -> Iterator[tuple[Cell, str]]:
             is_of_output = faults.is_of_one_output(fault)
             if is_of_output and not work.outputs:
                 continue
-            why = _ONLY_OUTPUT if is_of_output and work.outputs == 1 else ""
+            why = ""
+            if is_of_output and work.outputs == 1:
+                why = _ONLY_OUTPUT
             yield Cell(work.operation, work.number, fault), why
 
 

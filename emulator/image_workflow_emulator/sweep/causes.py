@@ -5,6 +5,7 @@ missing in several operations, it is one cause of all of them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
@@ -109,7 +110,7 @@ def _joined(groups: _Groups) -> Iterator[tuple[Habit, list[Run]]]:
             for runs in members:
                 yield habit, runs
             continue
-        joined = [run for runs in members for run in runs]
+        joined = list(chain.from_iterable(members))
         joined.sort(key=lambda run: -_rank(run.outcome))
         yield habit, joined
 

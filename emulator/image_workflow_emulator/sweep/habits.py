@@ -47,6 +47,8 @@ def missing_habit(run: Run) -> Habit:
     hanging = habit_of_hanging(run.trial)
     if run.outcome == "hung" and hanging is not None:
         return hanging
+    if run.outcome == "failed" and run.status == 0:
+        return REPORT_FAILURE
     if run.leaves_outputs:
         return TAKE_OUTPUTS
     if run.trial.group == OUTPUTS:

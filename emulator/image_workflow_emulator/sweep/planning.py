@@ -14,6 +14,7 @@ from msgspec import Struct, field, structs
 
 from image_workflow_emulator.contract import OperationContract, load_contract
 from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.sweep.candidates import CellsByPlace
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.faults import CLIENT, GROUPS, OF_A_CALL, OUTPUTS
 
@@ -41,13 +42,10 @@ class Plan(Struct, eq=False):
 
 
 def choose(
-    cells_by_place: Mapping[str, Mapping[Cell, str]],
-    only: str | None,
-    kinds: Sequence[str],
+    cells_by_place: CellsByPlace, only: str | None, kinds: Sequence[str]
 ) -> Plan:
     """Choose what is tried.
 
-    `cells_by_place`: each cell with the reason why it is left out, empty if it is not.
     `only`: a glob of cells, all of which are tried in every test. `kinds`: some of
     `CHOICES`, none for the default.
     """
@@ -83,7 +81,7 @@ class _Planner:
         self._tried_marks: set[str] = set()
         """The faults and operations for which no further cell is needed."""
 
-    def select(self, cells_by_place: Mapping[str, Mapping[Cell, str]]) -> None:
+    def select(self, cells_by_place: CellsByPlace) -> None:
         """Find the cells that are asked for, and where each can be tried."""
         for place, cells in cells_by_place.items():
             for cell, why in cells.items():
@@ -127,12 +125,14 @@ class _Planner:
 
         Those that have least choice choose first.
         """
-        load = Counter[tuple[str, bool]]()
+        silent = Counter[str]()
+        others = Counter[str]()
         firsts = [cells[0] for cells in self.plan.classes.values()]
-        for cell in sorted(firsts, key=lambda cell: len(self._places[cell])):
-            loads = {place: load[place, cell.is_silent] for place in self._places[cell]}
-            place = min(loads, key=loads.__getitem__)
-            load[place, cell.is_silent] += 1
+        firsts.sort(key=lambda cell: len(self._places[cell]))
+        for cell in firsts:
+            load = silent if cell.is_silent else others
+            place = min(self._places[cell], key=load.__getitem__)
+            load[place] += 1
             self.plan.cells.append(structs.replace(cell, test=place))
 
 

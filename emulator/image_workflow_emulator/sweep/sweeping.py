@@ -24,7 +24,7 @@ from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import SettingError, UsageError
-from image_workflow_emulator.sweep.candidates import cells_of
+from image_workflow_emulator.sweep.candidates import CellsByPlace, cells_of
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.comparison import unread_pages
 from image_workflow_emulator.sweep.gate import Gate, Strictness, read_expectations
@@ -128,7 +128,9 @@ class _Sweeping:
                 timeout_seconds=options.timeout_seconds,
             )
         )
-        shard = None if options.shard is None else "{}/{}".format(*options.shard)
+        shard = None
+        if options.shard is not None:
+            shard = "{}/{}".format(*options.shard)
         self.swept = Swept(
             plan=Plan(),
             words=options.words,
@@ -151,8 +153,7 @@ class _Sweeping:
         cells_by_place = self._cells_by_place()
         plan = choose(cells_by_place, self._options.only, self._options.faults)
         if not plan.cells:
-            cells = [cell for cells in cells_by_place.values() for cell in cells]
-            raise self._nothing_to_try(cells)
+            raise self._nothing_to_try(cells_by_place)
         self.swept.plan = plan.shard(*(self._options.shard or (1, 1)))
         for name, place in self.runner.places.items():
             self.swept.clean_findings = [
@@ -164,15 +165,14 @@ class _Sweeping:
             # What had no call is tried again.
             self.swept.runs = {run.trial: run for run in before.tried}
 
-    def _cells_by_place(self) -> dict[str, dict[Cell, str]]:
+    def _cells_by_place(self) -> CellsByPlace:
         """Return the cells that the clean run shows. Raises UsageError."""
         test = self._options.test
         places = self.runner.places
-        journals = {
-            name: place.journals
-            for name, place in places.items()
-            if test in (None, name, *place.tests)
-        }
+        journals = {}
+        for name, place in places.items():
+            if test in (None, name, *place.tests):
+                journals[name] = place.journals
         if not journals:
             expected = "a test that has a sandbox"
             raise SettingError("--test", str(test), expected, list(places))
@@ -183,11 +183,14 @@ class _Sweeping:
             )
         return cells_by_place
 
-    def _nothing_to_try(self, cells: Sequence[Cell]) -> SettingError:
+    def _nothing_to_try(self, cells_by_place: CellsByPlace) -> SettingError:
+        cells: list[str] = []
+        for cells_of_place in cells_by_place.values():
+            cells += map(str, cells_of_place)
         kinds = ", ".join(self._options.faults) or "all"
         expected = f"a glob that fits a cell of the faults {kinds}"
         only = self._options.only or "*"
-        return SettingError("--only", only, expected, list(map(str, cells)))
+        return SettingError("--only", only, expected, cells)
 
     # The runs with faults -------------------------------------------------------------
 
@@ -201,11 +204,12 @@ class _Sweeping:
         if len(self._waiting) > 1:
             click.echo(f"{len(self._waiting)} cells to try", err=True)
         has_bar = sys.stdout.isatty() and prints and len(self._waiting) > 1
-        terminal = sys.stdout if has_bar else None
-        outcomes = [run.outcome for run in swept.ended]
-        with Progress(
-            len(swept.plan.cells), outcomes, terminal=terminal
-        ) as self._progress:
+        self._progress = Progress(
+            len(swept.plan.cells),
+            [run.outcome for run in swept.ended],
+            terminal=sys.stdout if has_bar else None,
+        )
+        with self._progress:
             self._run_all()
 
     def _run_all(self) -> None:
@@ -221,11 +225,7 @@ class _Sweeping:
                     budget = f"{self._budget_seconds:g} s of --budget"
                     self.swept.why_stopped = f"the {budget} had passed"
                     return
-                seconds = min(left_seconds, _TICK_SECONDS)
-                for future in wait(running, seconds, FIRST_COMPLETED).done:
-                    batch = running.pop(future)
-                    if not batch.given_up.is_set():
-                        self._waiting.put_back(list(self._take(future.result())))
+                self._end_runs(running, min(left_seconds, _TICK_SECONDS))
                 self._give_up_habits(running)
         finally:
             self.runner.stopped.set()
@@ -236,6 +236,15 @@ class _Sweeping:
             future = pool.submit(self.runner.run, batch.trials, batch.given_up)
             running[future] = batch
             self.swept.run_count += 1
+
+    def _end_runs(self, running: _Running, seconds: float) -> None:
+        """Wait some seconds for the end of runs, and note how their trials ended."""
+        for future in wait(running, seconds, FIRST_COMPLETED).done:
+            batch = running.pop(future)
+            if batch.given_up.is_set():
+                continue
+            again = list(self._take(future.result()))
+            self._waiting.put_back(again)
 
     def _take(self, runs: Mapping[Cell, Run | None]) -> Iterator[Cell]:
         """Note and print how trials ended; yield those that have to be tried again."""
@@ -274,20 +283,27 @@ class _Sweeping:
         """
         if not self.runner.is_one_command:
             return
-        hangs = Counter[Habit | None]()
-        for run in self.swept.ended:
-            if run.outcome == "hung" and self.swept.gate.is_weakness(run):
-                hangs[habit_of_hanging(run.trial)] += 1
-        hopeless = {habit for habit in hangs if habit and hangs[habit] >= _HANGS}
-        if not hopeless:
-            return
+        missing_habits = self._habits_that_are_missing()
         for trial in self.swept.without_run:
-            if habit_of_hanging(trial) in hopeless:
+            if habit_of_hanging(trial) in missing_habits:
                 self.swept.why_left[trial] = "the command hung in two cells like it"
         self._waiting.remove(self.swept.why_left)
         for batch in running.values():
-            if all(trial in self.swept.why_left for trial in batch.trials):
+            (trial,) = batch.trials
+            if trial in self.swept.why_left:
                 batch.given_up.set()
+
+    def _habits_that_are_missing(self) -> set[Habit]:
+        """Return the habits for want of which the command hung so often that it is
+        known.
+        """
+        hangs = Counter[Habit]()
+        for run in self.swept.ended:
+            habit = habit_of_hanging(run.trial)
+            is_weakness = self.swept.gate.is_weakness(run)
+            if run.outcome == "hung" and habit is not None and is_weakness:
+                hangs[habit] += 1
+        return {habit for habit, count in hangs.items() if count >= _HANGS}
 
     # In words -------------------------------------------------------------------------
 
