@@ -51,6 +51,34 @@ def test_the_command_of_a_cause_repeats_one_test(tmp_path: Path) -> None:
     assert 1 == again.status
 
 
+SOUND = """
+def test_it(image_workflow, tmp_path):
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "mark").touch()
+    assert not image_workflow.requests()
+    for attempt in range(3):
+        try: return get(image_workflow, 3)
+        except (httpx.TransportError, ValueError): pass
+"""
+"""A test that needs fixtures of its own."""
+
+
+def test_a_run_tries_several_cells_in_a_test_with_fixtures_of_its_own_each(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, SOUND)
+    options = ["--jobs", "1", "--only", "getTeam#1:[ilr]*"]
+
+    report = report_of(tmp_path, options, suite(file))
+
+    survivors = [
+        row["cell"] for row in report.content["cells"] if row["outcome"] == "survived"
+    ]
+    assert {LIMITED, "getTeam#1:internal_error"} <= set(survivors)
+    assert "getTeam#1:lost-before-commit" in survivors
+    assert 3 == report.content["counts"]["runs"]
+
+
 SHARED = """
 @pytest.fixture(scope="module")
 def shop(image_workflow_emulator):

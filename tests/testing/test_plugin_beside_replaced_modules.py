@@ -127,7 +127,7 @@ def run(server: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Run:
         IMAGE_WORKFLOW_SWEEP=str(folder),
     )
     report = ET.parse(folder / "report.xml").getroot()
-    return Run(outcome, report, read_notes(folder).places)
+    return Run(outcome, report, read_notes(folder)[0].places)
 
 
 def test_no_replaced_function_ends_the_session(run: Run) -> None:

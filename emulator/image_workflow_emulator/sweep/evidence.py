@@ -4,6 +4,7 @@ Owns the files through which a sweep and its plugin of pytest exchange data; no 
 pytest is imported here.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from image_workflow_emulator.sweep.journals import Entry
 FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
 """Names the folder of a run to the plugin."""
 TASKS: Final = "tasks.json"
-"""The file with the `Tasks` of a run. The clean run has none."""
+"""The file with the rounds of a run, a list of `Tasks`. The clean run has none."""
 NOTES: Final = "notes"
 """The file to which the plugin adds lines of JSON: each is a `Note`."""
 WHOLE: Final = ""
@@ -34,13 +35,16 @@ class Task(Struct):
 
 
 Tasks: TypeAlias = dict[str, Task]
-"""By place. A test that is in none of them is not run."""
+"""What is to be tried in one round of the tests, by place. A test that is in none of them
+is not run."""
 
 
 class BegunTest(Struct, tag="began"):
     """A note: a test begins."""
 
     test: str
+    round: int = 0
+    """In which round of the tests."""
 
 
 class EndedTest(Struct, tag="ended"):
@@ -54,6 +58,9 @@ class EndedTest(Struct, tag="ended"):
     seconds: float
     error: str | None = None
     """The name of the exception that failed the test."""
+    is_repeatable: bool = False
+    """Whether it can be run again in the same process."""
+    round: int = 0
 
 
 class EndedSandbox(Struct, tag="sandbox"):
@@ -62,6 +69,7 @@ class EndedSandbox(Struct, tag="sandbox"):
     place: str
     requests: list[Entry]
     findings: list[ReportFinding]
+    round: int = 0
 
 
 Note: TypeAlias = BegunTest | EndedTest | EndedSandbox
@@ -89,6 +97,13 @@ class Place(Struct):
         """The highest status of its tests."""
         return max((ended.status for ended in self.tests.values()), default=0)
 
+    def is_repeatable(self, name: str) -> bool:
+        """Tell whether this place, which has this name, is one test that can be run
+        again in the same process, and that shares no sandbox with others.
+        """
+        test = self.tests.get(name)
+        return test is not None and test.is_repeatable and test.places == [name]
+
     @property
     def entries(self) -> Iterator[Entry]:
         """The requests to all of its sandboxes."""
@@ -106,7 +121,7 @@ class Place(Struct):
 
 
 class Notes(Struct):
-    """What the plugin noted in a run."""
+    """What the plugin noted in a round of the tests."""
 
     places: dict[str, Place] = field(default_factory=dict)
     unfinished: set[str] = field(default_factory=set)
@@ -130,13 +145,14 @@ class Notes(Struct):
         return self.places.setdefault(name, Place())
 
 
-def read_notes(folder: Path) -> Notes:
-    """Return what the plugin noted in the folder of a run."""
-    notes = Notes()
+def read_notes(folder: Path) -> defaultdict[int, Notes]:
+    """Return what the plugin noted in the folder of a run, by round."""
+    rounds: defaultdict[int, Notes] = defaultdict(Notes)
     file = folder / NOTES
     if not file.exists():
-        return notes
+        return rounds
     # A signal may have cut off the last line.
     for line in file.read_bytes().split(b"\n")[:-1]:
-        notes.add(json.decode(line, type=Note))
-    return notes
+        note = json.decode(line, type=Note)
+        rounds[note.round].add(note)
+    return rounds

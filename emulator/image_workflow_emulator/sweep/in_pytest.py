@@ -6,6 +6,7 @@ sandbox, the sandbox belongs to the test or, with a wider scope, to all tests th
 it. The notes also show the sweep which test takes too long.
 """
 
+import copy
 import os
 import signal
 import time
@@ -45,8 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class SweepRun:
-    """One run: its tasks by place, which is a test or a fixture that tests share, and
-    the sandboxes there.
+    """One run: the rounds of its tests, their tasks by place, which is a test or a
+    fixture that tests share, and the sandboxes there.
     """
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
@@ -54,9 +55,12 @@ class SweepRun:
         # Kept open: a test may have replaced the file system when a note is written.
         self._notes = (folder / NOTES).open("ab", buffering=0)
         file = folder / TASKS
-        self._tasks: Tasks | None = None
+        self._rounds: list[Tasks] | None = None
         if file.exists():
-            self._tasks = json.decode(file.read_bytes(), type=Tasks)
+            self._rounds = json.decode(file.read_bytes(), type=list[Tasks])
+        self._round = 0
+        """That of the test that runs."""
+        self._rounds_of_items: dict[pytest.Item, int] = {}
         self._places: dict[str, str] = {}
         """By the id of a sandbox."""
         self._used: list[str] = []
@@ -77,13 +81,34 @@ class SweepRun:
         return failures_in_summary(self._config, task)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop the tests that have no task."""
-        if self._tasks is None:
+        """Run the tests that have tasks, round after round."""
+        if self._rounds is None:
             return
-        wanted = set[str]()
-        for task in self._tasks.values():
-            wanted.update(task.tests)
-        items[:] = [item for item in items if item.nodeid in wanted]
+        collected = list(items)
+        items.clear()
+        for number, tasks in enumerate(self._rounds):
+            wanted = set[str]()
+            for task in tasks.values():
+                wanted.update(task.tests)
+            items += [
+                self._item_of_round(item, number)
+                for item in collected
+                if item.nodeid in wanted
+            ]
+
+    def _item_of_round(self, item: pytest.Item, number: int) -> pytest.Item:
+        """Return a test for a round: after the first one, a copy with fixtures of its
+        own.
+        """
+        if number:
+            item = copy.copy(item)
+            item.stash = pytest.Stash()
+            item.user_properties = []
+            assert isinstance(item, pytest.Function)
+            # There is no public way; pytest-rerunfailures does the same.
+            item._initrequest()  # noqa: SLF001
+        self._rounds_of_items[item] = number
+        return item
 
     # Sandboxes ------------------------------------------------------------------------
 
@@ -105,9 +130,12 @@ class SweepRun:
 
     def _use_scenario(self, place: str, sandbox: Sandbox) -> None:
         """Put the fault of a place in force, for each Team by itself."""
-        if self._tasks and place in self._tasks:
+        task = None
+        if self._rounds is not None:
+            task = self._rounds[self._round].get(place)
+        if task is not None:
             for team in sandbox.teams():
-                sandbox.use(self._tasks[place].scenario, team=team["id"])
+                sandbox.use(task.scenario, team=team["id"])
 
     def _end(self, place: str, sandbox: Sandbox) -> None:
         """Note what happened in a sandbox, after the fixtures that use it and before its
@@ -123,21 +151,31 @@ class SweepRun:
                 raise
             entries = convert(requests, list[Entry], from_attributes=True)
             findings = [finding.reported(place) for finding in conduct.findings]
-            self._note(EndedSandbox(place, entries, findings))
+            self._note(EndedSandbox(place, entries, findings, self._round))
 
     # Tests ----------------------------------------------------------------------------
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> _Wrapper:
         """Note that a test begins, and how it ended."""
-        self._note(BegunTest(item.nodeid))
+        self._round = self._rounds_of_items.get(item, 0)
+        self._note(BegunTest(item.nodeid, self._round))
         self._error = None
         failures_before = item.session.testsfailed
         began_at = time.monotonic()
         value = yield
         status = int(item.session.testsfailed > failures_before)
         seconds = time.monotonic() - began_at
-        ended = EndedTest(item.nodeid, self._used, status, seconds, self._error)
+        is_in_worker = hasattr(self._config, "workerinput")  # of pytest-xdist
+        ended = EndedTest(
+            test=item.nodeid,
+            places=self._used,
+            status=status,
+            seconds=seconds,
+            error=self._error,
+            is_repeatable=isinstance(item, pytest.Function) and not is_in_worker,
+            round=self._round,
+        )
         self._note(ended)
         return value
 

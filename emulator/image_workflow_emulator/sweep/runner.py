@@ -2,7 +2,8 @@
 
 Theory of operation. The clean run is one of `exec`, which writes the journal of all
 sandboxes. If the plugin of pytest noted sandboxes of tests in it, all further runs are
-the command itself beside one emulator, and each tries a cell in each of some tests.
+the command itself beside one emulator, and each tries a cell in each of some tests, or
+several in as many rounds of these tests.
 Otherwise each is a run of `exec` with one cell.
 
 Must not know how the cells were chosen, nor how they are shown.
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +33,7 @@ from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, UsageError
 from image_workflow_emulator.sweep import evidence
 from image_workflow_emulator.sweep.cells import Cell
-from image_workflow_emulator.sweep.evidence import WHOLE, EndedTest, Place, Task
+from image_workflow_emulator.sweep.evidence import WHOLE, EndedTest, Notes, Place, Task
 from image_workflow_emulator.sweep.journals import Entry, by_sandbox, works_of
 from image_workflow_emulator.sweep.judging import Judge
 from image_workflow_emulator.sweep.processes import TimeLimit, noting, run_to_end
@@ -77,8 +79,8 @@ class _Report(Struct):
 class _Seen(Struct):
     """What a run leaves."""
 
-    places: Mapping[str, Place]
-    unfinished: set[str]
+    rounds: Mapping[int, Notes]
+    """What happened in each round of the tests."""
     has_ended: bool
     """Whether the command ended in time."""
 
@@ -133,7 +135,7 @@ class Runner:
                     "the command must succeed without a fault; its clean run exited "
                     f"with status {whole.status}"
                 )
-            notes = evidence.read_notes(folder)
+            notes = evidence.read_notes(folder)[0]
         self.places = notes.places or {WHOLE: whole}
         self.output = subprocess.DEVNULL
         self._clean_seconds = whole.seconds
@@ -162,7 +164,8 @@ class Runner:
     def run(
         self, trials: Sequence[Cell], given_up: threading.Event
     ) -> dict[Cell, Run | None]:
-        """Run the command once, with the cells of some trials, each of another test.
+        """Run the command once, with the cells of some trials. Several of one test are
+        tried in as many rounds.
 
         `given_up` ends the run. Returns how each trial ended; None if it has to be tried
         again, as the run was ended because of another.
@@ -178,7 +181,11 @@ class Runner:
                 seen = self._run_command(folder, trial, seconds, is_stopped)
             else:
                 seen = self._run_tests(folder, trials, seconds, is_stopped)
-        return {trial: self._judged(trial, seen, seconds) for trial in trials}
+        runs = {}
+        for trial, number in rounds_of(trials).items():
+            notes = seen.rounds.get(number, Notes())
+            runs[trial] = self._judged(trial, notes, seconds, seen.has_ended)
+        return runs
 
     def _run_command(
         self,
@@ -191,9 +198,10 @@ class Runner:
         options = {**self._option_texts, "scenario": self._scenario(folder, trial)}
         limit = TimeLimit(seconds=seconds)
         place = self._execute(folder, words, options, limit, is_stopped)
-        has_ended = WHOLE in place.tests
-        unfinished = set[str]() if has_ended else {WHOLE}
-        return _Seen({WHOLE: place}, unfinished, has_ended)
+        notes = Notes({WHOLE: place})
+        if WHOLE not in place.tests:
+            notes.unfinished.add(WHOLE)
+        return _Seen({0: notes}, has_ended=not notes.unfinished)
 
     def _run_tests(
         self,
@@ -202,11 +210,13 @@ class Runner:
         seconds: float,
         is_stopped: Callable[[], bool],
     ) -> _Seen:
-        tasks: evidence.Tasks = {}
-        for trial in trials:
+        rounds: list[evidence.Tasks] = []
+        for trial, number in rounds_of(trials).items():
+            if number == len(rounds):
+                rounds.append({})
             tests = list(self.places[trial.test].tests)
-            tasks[trial.test] = Task(tests, trial.scenario(self._kinds))
-        (folder / evidence.TASKS).write_bytes(json.encode(tasks))
+            rounds[number][trial.test] = Task(tests, trial.scenario(self._kinds))
+        (folder / evidence.TASKS).write_bytes(json.encode(rounds))
         status = run_to_end(
             folder,
             self._options.words,
@@ -217,15 +227,19 @@ class Runner:
             ),
             is_stopped=is_stopped,
         )
-        notes = evidence.read_notes(folder)
-        return _Seen(notes.places, notes.unfinished, status is not None)
+        return _Seen(evidence.read_notes(folder), status is not None)
 
-    def _judged(self, trial: Cell, seen: _Seen, limit_seconds: float) -> Run | None:
-        """Judge a trial by what a run leaves; None if its tests did not come."""
-        place = seen.places.get(trial.test, Place())
+    def _judged(
+        self, trial: Cell, notes: Notes, limit_seconds: float, has_ended: bool
+    ) -> Run | None:
+        """Judge a trial by what happened in its round; None if its tests did not come.
+
+        `has_ended` tells whether the command ended in time.
+        """
+        place = notes.places.get(trial.test, Place())
         tests = self.places[trial.test].tests.keys()
-        is_cut_off = bool(seen.unfinished & tests)
-        if is_cut_off and not seen.has_ended:
+        is_cut_off = bool(notes.unfinished & tests)
+        if is_cut_off and not has_ended:
             self.limits.note_hung(trial, place)
             return self._judge.judge(trial, place, None, limit_seconds)
         if not is_cut_off and place.tests.keys() < tests:
@@ -299,6 +313,16 @@ class Runner:
             dir=self._folder, ignore_cleanup_errors=True
         ) as name:
             yield Path(name)
+
+
+def rounds_of(trials: Sequence[Cell]) -> dict[Cell, int]:
+    """Return the round of each trial: that of a test's first one is 0."""
+    counts = Counter[str]()
+    rounds = {}
+    for trial in trials:
+        rounds[trial] = counts[trial.test]
+        counts[trial.test] += 1
+    return rounds
 
 
 def _read_scenario(name: str) -> dict[str, Any]:

@@ -197,7 +197,9 @@ class _Sweeping:
     def run(self) -> None:
         """Run what has not been run, until all has ended or the time is over."""
         swept = self.swept
-        self._waiting = Waiting(swept.without_run, self._jobs, self.runner.limits)
+        self._waiting = Waiting(
+            swept.without_run, self._jobs, self.runner.limits, self.runner.places
+        )
         prints = self._options.prints_findings
         if len(swept.plan.cells) == 1 and prints:
             self.runner.output = None

@@ -43,6 +43,10 @@ class TimeLimits:
         """Note that a trial is tried again."""
         self._second_attempts.add(trial)
 
+    def is_second_attempt(self, trial: Cell) -> bool:
+        """Tell whether a trial is tried again."""
+        return trial in self._second_attempts
+
     def waits(self, trial: Cell) -> bool:
         """Tell whether the client of a trial is likely to wait, since its fault is
         silent or it hung before.

@@ -6,25 +6,29 @@ as one of the jobs, and has a run of its own.
 
 import math
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
 
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.evidence import Place
 from image_workflow_emulator.sweep.time_limits import TimeLimits
 
 MAX_IDLE_RUNS: Final = 8
 """How many runs may wait for an answer that does not come, beside those that work."""
 _IDLE_RUNS_OF_LASTING: Final = 2
 """How many of these are for faults that last."""
+_MOST_ROUNDS: Final = 16
+"""How often a run repeats a test at most."""
 _STEP_MS: Final = 1000.0
 """How long after one of them the next may begin, so that the first findings come early."""
 
 
 class Batch(Struct, eq=False):
-    """The trials of one run, each of another test."""
+    """The trials of one run."""
 
     trials: Sequence[Cell]
     is_idle: bool
@@ -36,8 +40,22 @@ class Batch(Struct, eq=False):
 class Waiting:
     """The trials that wait, in the order in which they are to be tried."""
 
-    def __init__(self, trials: Iterable[Cell], jobs: int, limits: TimeLimits) -> None:
+    def __init__(
+        self,
+        trials: Iterable[Cell],
+        jobs: int,
+        limits: TimeLimits,
+        places: Mapping[str, Place],
+    ) -> None:
+        """`places` are those of the clean run."""
         self._jobs = jobs
+        self._place_count = len(places)
+        self._repeatable = {
+            name for name, place in places.items() if place.is_repeatable(name)
+        }
+        self._most_rounds = 1
+        """How often the next run may repeat a test. It doubles with each run: the first
+        findings come early."""
         self._limits = limits
         # Silent faults that last take longest.
         self._trials = sorted(
@@ -67,10 +85,10 @@ class Waiting:
         working = [trial for trial in self._trials if not self._limits.waits(trial)]
         idle_runs = sum(batch.is_idle for batch in running)
         if working and len(running) - idle_runs < self._jobs:
-            return self._take(working, len(working), is_idle=False)
+            return self._take_working(working)
         if idle and idle_runs < self._most_idle_runs(is_busy=bool(working)):
             most = 1 if idle[0].lasts else self._most_in_an_idle_run
-            return self._take(idle, most, is_idle=True)
+            return self._take_idle(idle, most)
         return None
 
     def _most_idle_runs(self, *, is_busy: bool) -> int:
@@ -79,11 +97,35 @@ class Waiting:
         steps = (host_elapsed_ms() - self._began_at_ms) // _STEP_MS
         return min(int(steps), MAX_IDLE_RUNS)
 
-    def _take(self, trials: Sequence[Cell], most: int, *, is_idle: bool) -> Batch:
+    def _take_working(self, trials: Sequence[Cell]) -> Batch:
+        """Take the first trials of each test, in as many rounds."""
+        fair_share = math.ceil(len(trials) / self._place_count / self._jobs)
+        rounds = max(1, min(self._most_rounds, fair_share))
+        self._most_rounds = min(2 * self._most_rounds, _MOST_ROUNDS)
+        taken: list[Cell] = []
+        counts = Counter[str]()
+        for trial in trials:
+            most = self._most_of(trial, rounds)
+            if counts[trial.test] < most:
+                counts[trial.test] += 1
+                taken.append(trial)
+        self.remove(taken)
+        return Batch(taken, is_idle=False)
+
+    def _most_of(self, trial: Cell, rounds: int) -> int:
+        """Return the round up to which a trial may be tried. A second attempt is in the
+        first one, where no test has run before in the same process.
+        """
+        is_second = self._limits.is_second_attempt(trial)
+        if is_second or trial.test not in self._repeatable:
+            return 1
+        return rounds
+
+    def _take_idle(self, trials: Sequence[Cell], most: int) -> Batch:
         """Take the first trial of each test, of so many tests at most."""
         firsts: dict[str, Cell] = {}
         for trial in trials:
             firsts.setdefault(trial.test, trial)
-        batch = Batch(list(firsts.values())[:most], is_idle)
+        batch = Batch(list(firsts.values())[:most], is_idle=True)
         self.remove(batch.trials)
         return batch

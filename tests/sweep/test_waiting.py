@@ -1,0 +1,110 @@
+"""Which of the waiting trials the next run tries."""
+
+from collections.abc import Iterable
+
+from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.evidence import EndedTest, Place
+from image_workflow_emulator.sweep.time_limits import TimeLimits
+from image_workflow_emulator.sweep.waiting import Batch, Waiting
+
+FAULTS = [f"fault-{number}" for number in range(100)]
+
+
+def trials(test: str, count: int = 100) -> list[Cell]:
+    """Cells of one test."""
+    return [Cell("getTeam", 1, fault, test=test) for fault in FAULTS[:count]]
+
+
+def place(name: str, *, is_repeatable: bool = True) -> Place:
+    """A place in which one test ended."""
+    ended = EndedTest(name, [name], 0, 0.1, is_repeatable=is_repeatable)
+    return Place(tests={name: ended})
+
+
+def waiting(
+    cells: Iterable[Cell], *, limits: TimeLimits | None = None, **places: Place
+) -> Waiting:
+    """Trials that wait, for one run at a time."""
+    return Waiting(cells, 1, limits or TimeLimits(None), places)
+
+
+def next_batch(queue: Waiting) -> Batch:
+    """The next run, if no other one is under way."""
+    batch = queue.next_batch([])
+    assert batch is not None
+    return batch
+
+
+def test_the_first_run_tries_one_cell_in_each_test() -> None:
+    queue = waiting([*trials("a"), *trials("b")], a=place("a"), b=place("b"))
+
+    batch = next_batch(queue)
+
+    assert ["a", "b"] == [trial.test for trial in batch.trials]
+
+
+def test_each_run_repeats_a_test_twice_as_often_as_the_one_before() -> None:
+    queue = waiting(trials("a"), a=place("a"))
+
+    sizes = [len(next_batch(queue).trials) for _ in range(6)]
+
+    assert [1, 2, 4, 8, 16, 16] == sizes
+
+
+def test_a_run_leaves_their_share_to_the_other_jobs() -> None:
+    queue = Waiting(trials("a", 9), 4, TimeLimits(None), {"a": place("a")})
+    first = next_batch(queue)
+
+    second = queue.next_batch([first])
+    assert second is not None
+    third = queue.next_batch([first, second])
+
+    assert third is not None
+    assert 2 == len(third.trials)
+
+
+def test_a_test_that_cannot_be_repeated_has_one_cell_in_a_run() -> None:
+    queue = waiting(trials("a"), a=place("a", is_repeatable=False))
+    next_batch(queue)
+
+    assert 1 == len(next_batch(queue).trials)
+
+
+def test_a_place_that_tests_share_has_one_cell_in_a_run() -> None:
+    shared = Place(tests={"a": EndedTest("a", ["shop"], 0, 0.1, is_repeatable=True)})
+    queue = waiting(trials("shop"), shop=shared)
+    next_batch(queue)
+
+    assert 1 == len(next_batch(queue).trials)
+
+
+def test_a_second_attempt_is_in_the_first_round() -> None:
+    limits = TimeLimits(None)
+    queue = waiting(trials("a"), limits=limits, a=place("a"))
+    again = next_batch(queue).trials[0], next_batch(queue).trials[0]
+    for trial in again:
+        limits.note_second_attempt(trial)
+    queue.put_back(again)
+
+    batch = next_batch(queue)
+
+    assert again[0] == batch.trials[0]
+    assert again[1] not in batch.trials
+
+
+def test_a_client_that_waits_does_not_count_as_a_job() -> None:
+    silent = Cell("getTeam", 1, "stall", test="a")
+    queue = waiting([silent], a=place("a"))
+    working = Batch(trials("b", 1), is_idle=False)
+
+    batch = queue.next_batch([working])
+
+    assert batch is not None
+    assert [silent] == batch.trials
+    assert batch.is_idle
+
+
+def test_no_run_begins_beside_as_many_as_there_are_jobs() -> None:
+    queue = waiting(trials("a"), a=place("a"))
+
+    assert queue.next_batch([Batch(trials("b", 1), is_idle=False)]) is None
