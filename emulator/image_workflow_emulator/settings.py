@@ -214,7 +214,7 @@ _ORIGIN: Final = r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"
 
 SWITCH: Final = Kind("on|off", _parse_switch, "on or off", ("on", "off"))
 SEED: Final = Kind("N", _parse_seed, "a whole number from 0 to 2^63-1")
-_CLOCK: Final = Kind("MODE", _parse_clock, _CLOCK_WORDS, ("real", "manual", "auto"))
+CLOCK: Final = Kind("MODE", _parse_clock, _CLOCK_WORDS, ("real", "manual", "auto"))
 _TIMESTAMP: Final = Kind("TIMESTAMP", parse_timestamp, TIMESTAMP_WORDS)
 _HOST: Final = _text("HOST", "a host name or address")
 _PORT: Final = whole_number("PORT", 0, 65535)
@@ -233,10 +233,10 @@ _TOKEN: Final = Kind(
 )
 _SIZE: Final = Kind("SIZE", _parse_size, "a size such as 512MiB or 2GiB")
 _FILE: Final = _text("FILE", "the name of a file")
-_SCENARIO: Final = _text(
+SCENARIO: Final = _text(
     "NAME|FILE", "the name of a scenario of the library, or a YAML file"
 )
-_READINGS: Final = _text(
+READINGS: Final = _text(
     "READINGS", "readings such as D26=always-a-cursor, a set, or a file"
 )
 _COUNT: Final = whole_number("N", 1, 1_000_000)
@@ -266,7 +266,7 @@ class Settings(NamedTuple):
     seed: Annotated[
         int | None, Option(SEED, "seed of identifiers, links and chance", "0")
     ] = None
-    clock: Annotated["ClockSetting | None", Option(_CLOCK, _CLOCK_WORDS, "real")] = None
+    clock: Annotated["ClockSetting | None", Option(CLOCK, _CLOCK_WORDS, "real")] = None
     start: Annotated[
         int | None,
         Option(
@@ -286,7 +286,7 @@ class Settings(NamedTuple):
     scenario: Annotated[
         str | None,
         Option(
-            _SCENARIO, "scenario to run: a name in the library, or a YAML file", "none"
+            SCENARIO, "scenario to run: a name in the library, or a YAML file", "none"
         ),
     ] = None
     rate_limits: Annotated[
@@ -351,7 +351,7 @@ class Settings(NamedTuple):
     readings: Annotated[
         str | None,
         Option(
-            _READINGS,
+            READINGS,
             "how the specification is read where it is silent: names, a set (plain, "
             "other, stingy) or a file",
             f"those of {READINGS_FILE}, if it is there",

@@ -96,6 +96,15 @@ def completed(line: str) -> list[str]:
     return [item.partition(",")[2] for item in outcome.output.splitlines()]
 
 
+def test_a_file_is_completed_where_no_scenario_begins_so() -> None:
+    outcome = run_here(
+        _IMAGE_WORKFLOW_EMULATOR_COMPLETE="bash_complete",
+        COMP_WORDS="image-workflow-emulator scenario use ./m",
+        COMP_CWORD="3",
+    )
+    assert outcome.output == "file,./m\n"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -106,6 +115,14 @@ def completed(line: str) -> list[str]:
         ("image-workflow-emulator serve --rate-limits o", ["on", "off"]),
         ("image-workflow-emulator requests --foll", ["--follow"]),
         ("image-workflow-emulator exec --conduct f", ["fail"]),
+        ("image-workflow-emulator exec --scenario fl", ["flaky-network"]),
+        ("image-workflow-emulator scenario use answer-l", ["answer-lost"]),
+        ("image-workflow-emulator scenario show fl", ["flaky-network"]),
+        ("image-workflow-emulator sandboxes create --scenario fl", ["flaky-network"]),
+        ("image-workflow-emulator sandboxes create --clock a", ["auto"]),
+        ("image-workflow-emulator serve --readings st", ["stingy"]),
+        ("image-workflow-emulator clock mode m", ["manual"]),
+        ("image-workflow-emulator exec --ignore double", ["double-spend"]),
     ],
 )
 def test_words_options_and_values_are_completed(line: str, words: list[str]) -> None:

@@ -15,8 +15,9 @@ def open_closed_streams() -> None:
         except OSError:
             null = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
             os.set_inheritable(null, True)
-            mode = "w" if number else "r"
-            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+            mode = "r" if name == "stdin" else "w"
+            stream = os.fdopen(number, mode, closefd=False)
+            setattr(sys, name, stream)
 
 
 def discard(stream: TextIO) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import click
+from click.shell_completion import CompletionItem
 
-from image_workflow_emulator.console.values import OutputFile
+from image_workflow_emulator.console.values import OutputFile, words_beginning
 
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
@@ -77,10 +78,19 @@ def reporting(function: Function) -> Function:
     return command
 
 
+def _rules_beginning(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from image_workflow_emulator.examiner.conduct import RULES
+
+    return words_beginning(incomplete, [rule.name for rule in RULES])
+
+
 ignoring: Final[Decorator] = click.option(
     "--ignore",
     "ignored",
     metavar="RULE",
     multiple=True,
+    shell_complete=_rules_beginning,
     help="leave out what this rule finds; can be repeated",
 )

@@ -32,8 +32,9 @@ def show(
     if form == "json":
         print_json(answer)
         return
-    width, _ = shutil.get_terminal_size((0, 0))
-    for line in table_lines(columns, rows, width or None, coloured):
+    size = shutil.get_terminal_size((0, 0))
+    width = size.columns or None
+    for line in table_lines(columns, rows, width, coloured):
         click.echo(line)
 
 
@@ -41,22 +42,29 @@ def cells(
     things: Iterable[Mapping[str, Any]], columns: Sequence[str]
 ) -> list[list[Any]]:
     """Return the rows of a table of things: their members that the columns name."""
-    return [[thing.get(name) for name in columns] for thing in things]
+    rows = []
+    for thing in things:
+        row = [thing.get(name) for name in columns]
+        rows.append(row)
+    return rows
 
 
 def text_of(value: Any) -> str:
     """Return a value as JSON on one line."""
-    return printable(json.dumps(value, ensure_ascii=False))
+    text = json.dumps(value, ensure_ascii=False)
+    return printable(text)
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
-    click.echo(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    click.echo(printable_lines(text))
 
 
 def terminal_width() -> int:
     """Return how many characters a line of the terminal has; without one, 80."""
-    return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
+    size = shutil.get_terminal_size()
+    return max(size.columns, LEAST_WIDTH)
 
 
 def table_lines(
@@ -71,23 +79,51 @@ def table_lines(
     In a width, the widest columns are as narrow as it takes, and their cells have
     several lines. `paint` colours the words of columns that tell how something ended.
     """
-    texts = [[_cell_text(cell) for cell in row] for row in rows]
-    if columns:
-        heads = [name.replace("_", " ").upper() for name in columns]
-        texts.insert(0, list(map(_cell_text, heads)))
+    texts = _texts_of(columns, rows)
     widths = _column_widths(texts, width)
     for row_texts in texts:
-        pieces = map(_pieces, row_texts, widths)
-        for line in zip_longest(*pieces, fillvalue=""):
-            padded = list(map(str.ljust, line, widths))
-            for number, name in enumerate(columns):
-                if name in _COLOURED:
-                    padded[number] = paint(padded[number])
-            yield GAP.join(padded).rstrip()
+        for line_cells in _lines_of_row(row_texts, widths):
+            _paint_cells(line_cells, columns, paint)
+            yield GAP.join(line_cells).rstrip()
+
+
+def _texts_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[list[str]]:
+    """Return the texts of all cells, those of the heads of the columns first."""
+    texts = []
+    if columns:
+        heads = [_head_text(name) for name in columns]
+        texts.append(heads)
+    for row in rows:
+        row_texts = [_cell_text(cell) for cell in row]
+        texts.append(row_texts)
+    return texts
+
+
+def _head_text(name: str) -> str:
+    words = name.replace("_", " ")
+    return _cell_text(words.upper())
 
 
 def _cell_text(cell: Any) -> str:
-    return "-" if cell is None else printable(str(cell))
+    if cell is None:
+        return "-"
+    return printable(str(cell))
+
+
+def _lines_of_row(texts: Sequence[str], widths: Sequence[int]) -> Iterator[list[str]]:
+    """Iterate over the lines of a row: the cells of each, as wide as their columns."""
+    pieces = map(_pieces, texts, widths)
+    for line_pieces in zip_longest(*pieces, fillvalue=""):
+        yield list(map(str.ljust, line_pieces, widths))
+
+
+def _paint_cells(
+    line_cells: list[str], columns: Sequence[str], paint: Callable[[str], str]
+) -> None:
+    """Colour the cells of a line whose columns have colours."""
+    for number, name in enumerate(columns):
+        if name in _COLOURED:
+            line_cells[number] = paint(line_cells[number])
 
 
 def _column_widths(texts: Sequence[Sequence[str]], width: int | None) -> list[int]:
@@ -99,14 +135,18 @@ def _column_widths(texts: Sequence[Sequence[str]], width: int | None) -> list[in
     widths = [max(map(len, column)) for column in by_column]
     if width is None:
         return widths
-    room = width - len(GAP) * (len(widths) - 1)
-    longest_words = []
-    for column in by_column:
-        words = " ".join(column).split(" ")
-        longest_words.append(max(map(len, words)))
+    gaps = len(GAP) * (len(widths) - 1)
+    room = width - gaps
+    longest_words = [_longest_word(column) for column in by_column]
     _narrow(widths, longest_words, room)
     _narrow(widths, [LEAST_WIDTH] * len(widths), room)
     return widths
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    """Return the length of the longest word in a column."""
+    words = " ".join(texts).split(" ")
+    return max(map(len, words))
 
 
 def _narrow(widths: list[int], narrowest: Sequence[int], room: int) -> None:

@@ -5,6 +5,7 @@ None of these options has a variable: settings_options.py has those that do.
 
 import math
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from image_workflow_emulator.kernel.timestamps import parse_duration_ms
-from image_workflow_emulator.settings import Kind, SettingError, whole_number
+from image_workflow_emulator.settings import (
+    READINGS,
+    SCENARIO,
+    Kind,
+    SettingError,
+    whole_number,
+)
 
 
 def spelled(parameter: click.Parameter | None, context: click.Context | None) -> str:
@@ -48,15 +55,49 @@ class Value(click.ParamType[Any]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Offer the words that the kind has, and files."""
+        """Offer the words that the kind has, or files."""
         return completions(self._kind, incomplete)
 
 
+class Text(Value):
+    """The text of a value of a kind, which the emulator reads."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """Return the text as it is."""
+        return value
+
+
 def completions(kind: Kind, incomplete: str) -> list[CompletionItem]:
-    """Return how a value of a kind can go on, for a shell."""
-    if kind.placeholder.endswith("FILE"):
+    """Return how a value of a kind can go on, for a shell.
+
+    Files are offered where no word goes on so: bash offers either words or files.
+    """
+    words = words_beginning(incomplete, _words_of(kind))
+    is_file = kind is READINGS or kind.placeholder.endswith("FILE")
+    if is_file and not words:
         return [CompletionItem(incomplete, type="file")]
-    return [CompletionItem(word) for word in kind.words if word.startswith(incomplete)]
+    return words
+
+
+def words_beginning(incomplete: str, words: Iterable[str]) -> list[CompletionItem]:
+    """Return the words that begin with what is typed, for a shell."""
+    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+
+
+def _words_of(kind: Kind) -> Sequence[str]:
+    """Return the words of a kind, also those that are looked up when a shell asks."""
+    if kind is SCENARIO:
+        from image_workflow_emulator.contract import load_contract
+        from image_workflow_emulator.scenario.library import ScenarioLibrary
+
+        return ScenarioLibrary(load_contract()).names()
+    if kind is READINGS:
+        from image_workflow_emulator.domain.readings import SETS
+
+        return list(SETS)
+    return kind.words
 
 
 class OutputFile(click.ParamType[Path]):

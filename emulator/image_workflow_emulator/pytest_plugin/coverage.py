@@ -18,15 +18,17 @@ def add_coverage(config: pytest.Config, coverage: dict[str, Any]) -> None:
     """Add the coverage by the clients of a sandbox, or by all tests of a worker."""
     from image_workflow_emulator.examiner.coverage import merged
 
+    documents = [coverage]
     before = config.stash.get(_COVERAGE, None)
-    config.stash[_COVERAGE] = merged(
-        [coverage] if before is None else [before, coverage]
-    )
+    if before is not None:
+        documents.insert(0, before)
+    config.stash[_COVERAGE] = merged(documents)
 
 
 def hand_over(config: pytest.Config, worker_output: dict[str, Any]) -> None:
     """Leave the coverage of a worker to the process that started it."""
-    worker_output[_WORKER_OUTPUT] = config.stash.get(_COVERAGE, None)
+    coverage = config.stash.get(_COVERAGE, None)
+    worker_output[_WORKER_OUTPUT] = coverage
 
 
 def take_over(config: pytest.Config, worker_output: dict[str, Any]) -> None:
@@ -41,6 +43,8 @@ def write_coverage(config: pytest.Config, name: str) -> None:
     from image_workflow_emulator.cli.judges import coverage_text
 
     coverage = config.stash.get(_COVERAGE, None)
-    if coverage is not None:
-        file = Path(name)
-        file.write_text(coverage_text(coverage, file.suffix), encoding="utf-8")
+    if coverage is None:
+        return
+    file = Path(name)
+    text = coverage_text(coverage, file.suffix)
+    file.write_text(text, encoding="utf-8")

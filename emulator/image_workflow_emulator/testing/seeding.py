@@ -109,10 +109,7 @@ class Given:
             >>> given.photoshoot(products=[shirt], finished=False)["status"]
             'queued'
         """
-        product_ids = [
-            product if isinstance(product, str) else product["id"]
-            for product in products
-        ]
+        product_ids = [_id_of(product) for product in products]
         return self._make(
             "photoshoot", products=product_ids, finished=finished, **fields
         )
@@ -133,14 +130,27 @@ class Given:
             >>> [resource["name"] for resource in made]
             ['Linen shirt', 'Walking']
         """
-        return self._send(read_file(path), {"file": str(path), "team": team})
+        content = read_file(path)
+        query = {"file": str(path), "team": team}
+        return self._send(content, query)
 
     def _make(self, kind: str, /, **fields: Any) -> Resource:
-        return self._send(msgspec.json.encode({"given": [{kind: fields}]}), {})[0]
+        entry = {kind: fields}
+        content = msgspec.json.encode({"given": [entry]})
+        (resource,) = self._send(content, {})
+        return resource
 
     def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
         answer = self._plane.exchange(
             "POST", "given", content, YAML, query=query, seconds=STATE_SECONDS
         )
-        made: list[Resource] = msgspec.json.decode(answer)["data"]
-        return made
+        answer_fields = msgspec.json.decode(answer)
+        resources: list[Resource] = answer_fields["data"]
+        return resources
+
+
+def _id_of(product: str | Mapping[str, Any]) -> str:
+    """Return the id of a Product, which may be given by its id."""
+    if isinstance(product, str):
+        return product
+    return str(product["id"])

@@ -11,7 +11,8 @@ from image_workflow_emulator.cli.groups import Noun
 from image_workflow_emulator.client.control_client import ControlClient, mode_of
 from image_workflow_emulator.console.options import form
 from image_workflow_emulator.console.tables import cells, show
-from image_workflow_emulator.console.values import SPAN
+from image_workflow_emulator.console.values import SPAN, Text
+from image_workflow_emulator.settings import CLOCK
 
 _COLUMNS: Final = ("now", "next_event_at", "mode", "pending", "fired", "stalled")
 
@@ -38,7 +39,8 @@ def command() -> None:
 @of_sandbox
 def show_clock(control: ControlClient, form: str) -> None:
     """Print the time (the default)."""
-    _show(form, control.call("GET", "clock"))
+    clock = control.call("GET", "clock")
+    _show(form, clock)
 
 
 @command.command("advance", cls=_Move)
@@ -47,7 +49,8 @@ def show_clock(control: ControlClient, form: str) -> None:
 @of_sandbox
 def advance(control: ControlClient, seconds: float, form: str) -> None:
     """Move forward by a span such as 90s, 250ms, 2m or 1h."""
-    _show(form, control.call("POST", "clock/advance", {"seconds": seconds}))
+    clock = _moved(control, {"seconds": seconds})
+    _show(form, clock)
 
 
 @command.command("to", cls=_Move)
@@ -56,7 +59,8 @@ def advance(control: ControlClient, seconds: float, form: str) -> None:
 @of_sandbox
 def advance_to(control: ControlClient, timestamp: str, form: str) -> None:
     """Move forward to a timestamp such as 2026-01-01T00:01:00.000Z."""
-    _show(form, control.call("POST", "clock/advance", {"to": timestamp}))
+    clock = _moved(control, {"to": timestamp})
+    _show(form, clock)
 
 
 @command.command("next")
@@ -64,7 +68,8 @@ def advance_to(control: ControlClient, timestamp: str, form: str) -> None:
 @of_sandbox
 def advance_to_next(control: ControlClient, form: str) -> None:
     """Move forward to the next event."""
-    _show(form, control.call("POST", "clock/advance", {"next_event": True}))
+    clock = _moved(control, {"next_event": True})
+    _show(form, clock)
 
 
 @command.command("idle")
@@ -72,18 +77,26 @@ def advance_to_next(control: ControlClient, form: str) -> None:
 @of_sandbox
 def advance_until_idle(control: ControlClient, form: str) -> None:
     """Move forward to the end of all work."""
-    _show(form, control.call("POST", "clock/advance", {"until_idle": True}))
+    clock = _moved(control, {"until_idle": True})
+    _show(form, clock)
 
 
 @command.command("mode")
-@click.argument("mode", metavar="MODE")
+@click.argument("mode", type=Text(CLOCK))
 @form("table", "json")
 @of_sandbox
 def change_mode(control: ControlClient, mode: str, form: str) -> None:
     """Change the mode: real, manual, auto, or a rate such as x60."""
-    _show(form, control.call("PUT", "clock", {"mode": mode}))
+    clock = control.call("PUT", "clock", {"mode": mode})
+    _show(form, clock)
+
+
+def _moved(control: ControlClient, move: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Move the clock, and return it."""
+    return control.call("POST", "clock/advance", move)
 
 
 def _show(form: str, clock: Mapping[str, Any]) -> None:
     row = {**clock, "mode": mode_of(clock)}
-    show(form, clock, _COLUMNS, cells([row], _COLUMNS))
+    rows = cells([row], _COLUMNS)
+    show(form, clock, _COLUMNS, rows)

@@ -24,11 +24,13 @@ def command() -> None:
 def list_credentials(control: ControlClient, form: str) -> None:
     """List the credentials of all Teams (the default)."""
     teams = control.call("GET", "teams")
-    rows = list[dict[str, Any]]()
+    credentials = list[dict[str, Any]]()
     for team in teams["data"]:
-        whose = {"team": team["name"]}
-        rows += [whose | credential for credential in team["credentials"]]
-    show(form, teams, _COLUMNS, cells(rows, _COLUMNS))
+        owner = {"team": team["name"]}
+        for credential in team["credentials"]:
+            credentials.append(owner | credential)
+    rows = cells(credentials, _COLUMNS)
+    show(form, teams, _COLUMNS, rows)
 
 
 @command.command("revoke")
@@ -37,7 +39,8 @@ def list_credentials(control: ControlClient, form: str) -> None:
 @of_sandbox
 def revoke(control: ControlClient, key: str, form: str) -> None:
     """Revoke a credential, by its key in the sandbox or in the world."""
-    _show(form, _with_state(control, key, "revoked"))
+    credential = _with_state(control, key, "revoked")
+    _show(form, credential)
 
 
 @command.command("restore")
@@ -46,15 +49,18 @@ def revoke(control: ControlClient, key: str, form: str) -> None:
 @of_sandbox
 def restore(control: ControlClient, key: str, form: str) -> None:
     """Make a revoked credential active again."""
-    _show(form, _with_state(control, key, "active"))
+    credential = _with_state(control, key, "active")
+    _show(form, credential)
 
 
 def _with_state(control: ControlClient, key: str, state: str) -> dict[str, Any]:
     """Change the state of a credential, and return the credential."""
-    identifier = control.credential(key)["id"]
-    path = f"credentials/{path_step(identifier)}"
+    credential = control.credential(key)
+    step = path_step(credential["id"])
+    path = f"credentials/{step}"
     return control.call("PATCH", path, {"state": state})
 
 
 def _show(form: str, credential: dict[str, Any]) -> None:
-    show(form, credential, _COLUMNS, cells([credential], _COLUMNS))
+    rows = cells([credential], _COLUMNS)
+    show(form, credential, _COLUMNS, rows)

@@ -15,7 +15,7 @@ from image_workflow_emulator.client.control_client import (
 )
 from image_workflow_emulator.console.options import Function, form
 from image_workflow_emulator.console.tables import cells, show
-from image_workflow_emulator.console.values import Value
+from image_workflow_emulator.console.values import Text, Value
 from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.settings import OPTIONS
 
@@ -33,12 +33,14 @@ def _own_options(function: Function) -> Function:
     """Add the options that a sandbox has for itself."""
     for option in reversed(OPTIONS):
         if option.field in _OF_SANDBOX:
-            is_read = option.field in _READ_HERE
+            value_type: Value = Text(option.kind)
+            if option.field in _READ_HERE:
+                value_type = Value(option.kind)
             function = click.option(
                 option.flag,
                 option.field,
                 metavar=option.kind.placeholder,
-                type=Value(option.kind) if is_read else str,
+                type=value_type,
                 help=f"{option.description} (default: the server's)",
             )(function)
     return function

@@ -20,14 +20,14 @@ from image_workflow_emulator.client.local_files import (
 from image_workflow_emulator.console.options import form, reporting
 from image_workflow_emulator.console.report_output import ReportOutput
 from image_workflow_emulator.console.tables import show
-from image_workflow_emulator.console.values import FILE
+from image_workflow_emulator.console.values import FILE, Text
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.named_files import scenario_file
-from image_workflow_emulator.settings import CommandError
+from image_workflow_emulator.settings import SCENARIO, CommandError
 
 if TYPE_CHECKING:
     from image_workflow_emulator.scenario.pauses import PauseWarning
@@ -76,7 +76,7 @@ def show_status(control: ControlClient, team: str | None, form: str) -> None:
 
 
 @command.command("use")
-@click.argument("scenario", metavar="NAME|FILE", type=FILE)
+@click.argument("scenario", metavar="NAME|FILE", type=Text(SCENARIO))
 @of_team
 @of_sandbox
 def use(control: ControlClient, scenario: str, team: str | None) -> None:
@@ -115,7 +115,7 @@ def list_library(form: str) -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", type=Text(SCENARIO))
 def show_scenario(name: str) -> None:
     """Print a scenario of the library."""
     from image_workflow_emulator.scenario.library import ScenarioLibrary
