@@ -281,7 +281,25 @@ SUITES = [
 """Blocks that need a fixture of the plugin."""
 
 
+STRUCK = """\
+import pytest
+
+@pytest.fixture(autouse=True)
+def a_test_with_a_scenario_meets_it(request):
+    marker = request.node.get_closest_marker("image_workflow")
+    if marker is None or "scenario" not in marker.kwargs or "testing" not in request.path.name:
+        yield
+        return
+    sandbox = request.getfixturevalue("image_workflow")
+    yield
+    requests = sandbox.requests()
+    assert any(request.rule or request.code == "rate_limited" for request in requests)
+"""
+"""Fails a test of the page on testing whose scenario has done nothing to its requests."""
+
+
 def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(STRUCK)
     for number, (page, text) in enumerate(SUITES):
         (tmp_path / f"test_{Path(page).stem}_{number}.py").write_text(
             "import pytest\n" + text
