@@ -441,7 +441,7 @@ AFTER_COMMIT: Json = {"problem": "internal_error", "at": "after_commit"}
 def test_a_rule_that_the_service_forestalled_did_nothing(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.rule({"operation": "createUpload"}, AFTER_COMMIT)
+    emulator.rule({"operation": "createUpload"}, {"problem": "service_unavailable"})
 
     refused = emulator.post("/uploads", {})
 
@@ -449,6 +449,18 @@ def test_a_rule_that_the_service_forestalled_did_nothing(
     (rule,) = explanation["rules"]
     assert explanation["decided_by"]["who"] == "the service"
     assert rule["did"] == "nothing"
+
+
+def test_a_rule_after_the_commit_has_no_part_in_a_refusal(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule({"operation": "createUpload"}, AFTER_COMMIT)
+
+    refused = emulator.post("/uploads", {})
+
+    explanation = explain(emulator, refused)
+    assert explanation["decided_by"]["who"] == "the service"
+    assert explanation["rules"] == []
 
 
 def test_an_answer_that_a_rule_replaced_is_told_as_carried_out(

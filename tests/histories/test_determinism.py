@@ -41,7 +41,7 @@ FAULTS = {
         },
         {
             "match": CREATION,
-            "when": {"nth": "2"},
+            "when": {"nth": "1"},
             "then": {"problem": "internal_error", "at": "after_commit"},
         },
         {
