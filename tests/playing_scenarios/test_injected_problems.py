@@ -45,26 +45,40 @@ def _form(answer: Answer) -> Json:
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_an_injected_problem_has_the_form_of_a_real_one(
+def test_a_problem_of_the_header_has_the_form_of_a_real_one(
     emulator: EmulatorUnderTest, prepared: tuple[EmulatorUnderTest, Things], code: str
 ) -> None:
     real = CAUSES[code](emulator)
-    assert code == real.code
     other, things = prepared
     call = CALLS[_able(other, code)](things)
     call.headers = {"Emulator-Fault": code}
-    by_header = other.send(call)
-    assert (_form(real), CATALOGUE[code].status) == (_form(by_header), by_header.status)
 
+    injected = other.send(call)
+
+    assert real.code == code
+    assert injected.status == CATALOGUE[code].status
+    assert _form(injected) == _form(real)
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_a_problem_of_a_rule_differs_from_that_of_the_header_by_the_rules_name(
+    prepared: tuple[EmulatorUnderTest, Things], code: str
+) -> None:
+    emulator, things = prepared
+    operation = _able(emulator, code)
+    call = CALLS[operation](things)
+    call.headers = {"Emulator-Fault": code}
+    by_header = emulator.send(call)
     call.headers = {}
-    other.rule({"operation": _able(other, code)}, {"problem": code})
-    by_rule = other.send(call)
-    other.without_scenario()
-    form = _form(real)
-    assert form | {"headers": sorted([*form["headers"], "emulator-rule"])} == _form(
-        by_rule
-    )
-    assert by_header.json["detail"] == by_rule.json["detail"]
+    emulator.rule({"operation": operation}, {"problem": code})
+
+    by_rule = emulator.send(call)
+    emulator.without_scenario()
+
+    form = _form(by_header)
+    form["headers"] = sorted([*form["headers"], "emulator-rule"])
+    assert _form(by_rule) == form
+    assert by_rule.json["detail"] == by_header.json["detail"]
 
 
 def test_a_rule_can_give_the_detail_and_the_wait(emulator: EmulatorUnderTest) -> None:
@@ -74,28 +88,49 @@ def test_a_rule_can_give_the_detail_and_the_wait(emulator: EmulatorUnderTest) ->
         "detail": "closed for stocktaking",
     }
     emulator.rule({"operation": "createUpload"}, then)
+
     refused = emulator.post("/uploads", UPLOAD)
-    assert (503, 17, "closed for stocktaking") == (
-        refused.status,
-        refused.retry_after,
-        refused.json["detail"],
-    )
+
+    assert refused.status == 503
+    assert refused.retry_after == 17
+    assert refused.json["detail"] == "closed for stocktaking"
 
 
-def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(
+IN_PROGRESS = {"Emulator-Fault": "resource_operation_in_progress"}
+
+
+def test_the_operation_that_is_said_to_be_in_progress_is_the_newest(
     emulator: EmulatorUnderTest,
 ) -> None:
-    finished, (asset_id,) = emulator.author("pose"), emulator.assets(1)
-    ask = {"Emulator-Fault": "resource_operation_in_progress"}
+    finished = emulator.author("pose")
     newest = emulator.items("/operations")[0]
-    path = f"/poses/{finished['id']}"
-    assert (
-        newest["id"] == emulator.delete(path, headers=ask).json["active_operation_id"]
-    )
-    running = emulator.post(
-        "/backgrounds", {"name": "New", "kind": "backdrop", "asset_id": asset_id}
-    )
-    assert running.id == emulator.delete(path, headers=ask).json["active_operation_id"]
+
+    refused = emulator.delete(f"/poses/{finished['id']}", headers=IN_PROGRESS)
+
+    assert refused.json["active_operation_id"] == newest["id"]
+
+
+def test_an_unfinished_operation_is_said_to_be_in_progress_before_a_finished_one(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    background = {"name": "New", "kind": "backdrop", "asset_id": asset_id}
+    running = emulator.post("/backgrounds", background)
+    emulator.rule({"work": "pose.create"}, {"duration": "0s"})
+    finished = emulator.author("pose")
+
+    refused = emulator.delete(f"/poses/{finished['id']}", headers=IN_PROGRESS)
+
+    assert refused.json["active_operation_id"] == running.id
+
+
+def test_without_an_operation_an_unknown_id_is_said_to_be_in_progress(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    refused = emulator.delete(f"/assets/{asset_id}", headers=IN_PROGRESS)
+
+    operation_id = refused.json["active_operation_id"]
+    assert operation_id.startswith("op_")
+    assert emulator.get(f"/operations/{operation_id}").status == 404
 
 
 @pytest.mark.parametrize("operation", CALLS)
@@ -108,31 +143,41 @@ def test_a_request_can_ask_for_its_own_codes(
     for code, kind in CATALOGUE.items():
         call = CALLS[operation](things)
         call.headers = {"Emulator-Fault": f" {code} "}
+
         answer = emulator.send(call)
-        assert (
-            (kind.status, code) if code in able else (400, "invalid_request")
-        ) == answer.outcome
+
         assert "emulator-rule" not in answer.headers
-        if code not in able:
+        if code in able:
+            assert answer.status == kind.status
+            assert answer.code == code
+        else:
+            assert answer.code == "invalid_request"
             assert code in answer.json["detail"]
-    assert before == emulator.library_of()
+    assert emulator.library_of() == before
 
 
-def test_the_header_precedes_the_scenario_and_does_nothing_without_an_operation(
+def test_the_header_precedes_the_scenario(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
+
+    by_header = emulator.get("/team", headers={"Emulator-Fault": "rate_limited"})
+    counted = emulator.rules()
+    statuses = [emulator.get("/team").status for _ in range(2)]
+
+    assert by_header.status == 429
+    assert counted == {"the rule": (0, 0)}
+    assert statuses == [500, 200]
+
+
+def test_the_header_does_nothing_without_an_operation(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
-    assert (
-        429 == emulator.get("/team", headers={"Emulator-Fault": "rate_limited"}).status
-    )
-    assert {"the rule": (0, 0)} == emulator.rules()
-    assert [500, 200] == [emulator.get("/team").status for _ in range(2)]
-    ask = {"Emulator-Fault": "internal_error"}
-    assert (404, "not_found") == emulator.get("/nothing", headers=ask).outcome
-    assert 405 == emulator.delete("/team", headers=ask).status
-    assert 200 == emulator.ask("GET", "/clock", headers=ask).status
     url = emulator.upload(picture())["url"]
-    assert 200 == emulator.fetch(url, headers=ask).status
+    headers = {"Emulator-Fault": "internal_error"}
+
+    assert emulator.get("/nothing", headers=headers).status == 404
+    assert emulator.delete("/team", headers=headers).status == 405
+    assert emulator.ask("GET", "/clock", headers=headers).status == 200
+    assert emulator.fetch(url, headers=headers).status == 200
 
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])
@@ -142,12 +187,15 @@ def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(
     call = upscale_call(emulator.assets(1)[0], "k")
     first = emulator.send(call)
     emulator.rule({"operation": "createUpscaleGeneration"}, then)
-    assert first.body == emulator.send(call).body
-    assert {"the rule": (1, 0)} == emulator.rules()
+
+    replay = emulator.send(call)
     entry = emulator.told("GET", "/requests")["data"][0]
+    described = emulator.told("GET", f"/requests/{entry['request_id']}")
+
+    assert replay.body == first.body
+    assert emulator.rules() == {"the rule": (1, 0)}
     assert entry["rule"] is None
-    told = emulator.told("GET", f"/requests/{entry['request_id']}")
-    assert "nothing" == told["explanation"]["rules"][0]["did"]
+    assert described["explanation"]["rules"][0]["did"] == "nothing"
 
 
 @pytest.mark.parametrize(
@@ -163,10 +211,14 @@ def test_a_rule_is_named_by_its_own_answer_and_not_by_the_true_one(
 ) -> None:
     call = upscale_call(emulator.assets(1)[0], "k")
     emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})
-    first, second = emulator.send(call), emulator.send(call)
-    assert "the rule" == first.headers["emulator-rule"]
-    assert (202, False) == (second.status, "emulator-rule" in second.headers)
-    assert {"the rule": (2, 1)} == emulator.rules()
+
+    first = emulator.send(call)
+    second = emulator.send(call)
+
+    assert first.headers["emulator-rule"] == "the rule"
+    assert second.status == 202
+    assert "emulator-rule" not in second.headers
+    assert emulator.rules() == {"the rule": (2, 1)}
 
 
 @pytest.mark.emulator(rate_limits=False)
@@ -181,8 +233,8 @@ def test_the_first_call_of_each_operation_has_the_problem(
         if code in operation.all_codes
     ]
     emulator.use({"use": f"problem:{code}"})
-    for name in able:
-        assert (STATUSES[code], code) == emulator.send(CALLS[name](things)).outcome, (
-            name
-        )
-    assert {f"first {name}": (1, 1) for name in able} == emulator.rules()
+
+    outcomes = {name: emulator.send(CALLS[name](things)).outcome for name in able}
+
+    assert outcomes == dict.fromkeys(able, (STATUSES[code], code))
+    assert emulator.rules() == {f"first {name}": (1, 1) for name in able}

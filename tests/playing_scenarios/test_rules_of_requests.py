@@ -23,15 +23,19 @@ FAILS: Json = {"problem": "internal_error"}
 TEAM: Json = {"operation": "getTeam"}
 
 
+def _places_of(status: int, statuses: list[int]) -> list[int]:
+    """Return which of some statuses are this one, counted from 1."""
+    return [place for place, found in enumerate(statuses, start=1) if found == status]
+
+
 def _failures(
     emulator: EmulatorUnderTest, count: int, call: Call | None = None
 ) -> list[int]:
     """Send a request some times, and return which of them failed, counted from 1."""
-    return [
-        number
-        for number in range(1, count + 1)
-        if emulator.send(call or Call("GET", "/team")).status == 500
-    ]
+    if call is None:
+        call = Call("GET", "/team")
+    statuses = [emulator.send(call).status for _ in range(count)]
+    return _places_of(500, statuses)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +54,12 @@ def test_an_nth_counts_the_requests_that_match(
     emulator: EmulatorUnderTest, failing: list[int], nth: Any
 ) -> None:
     emulator.rule(TEAM, FAILS, {"nth": nth})
+
     emulator.get("/assets")
-    assert failing == _failures(emulator, 9)
-    assert {"the rule": (9, len(failing))} == emulator.rules()
+    failures = _failures(emulator, 9)
+
+    assert failures == failing
+    assert emulator.rules() == {"the rule": (9, len(failing))}
 
 
 @pytest.mark.parametrize(
@@ -68,34 +75,54 @@ def test_spans_count_from_the_scenarios_start(
 ) -> None:
     emulator.advance(1000)
     emulator.rule(TEAM, FAILS, when)
-    began, found = emulator.now(), []
+    began_at = emulator.now()
+
+    failures = []
     for second in (0, 9.999, 10, 29.999, 30, 60, 69.999, 89.999, 90):
-        emulator.advance(second - (emulator.now() - began) / 1000)
+        emulator.advance(second - (emulator.now() - began_at) / 1000)
         if emulator.get("/team").status == 500:
-            found.append(second)
-    assert failing_at == found
+            failures.append(second)
+
+    assert failures == failing_at
 
 
-def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
-    def drawn(seed: int, probability: Any = 0.25) -> list[int]:
-        name = f"seed-{seed}-{len(emulator.told('GET', '/sandboxes')['data'])}"
-        scenario = {
-            "scenario": "luck",
-            "rules": [
-                {"match": TEAM, "when": {"probability": probability}, "then": FAILS}
-            ],
-        }
-        emulator.told(
-            "POST",
-            "/sandboxes",
-            {"id": name, "seed": seed, "scenario": scenario, "rate_limits": False},
-        )
-        return _failures(emulator, 200, Call("GET", "/team", key=f"{FULL}_{name}"))
+def _drawn(
+    emulator: EmulatorUnderTest, name: str, seed: int, probability: Any = 0.25
+) -> list[int]:
+    """Make a sandbox with a rule of chance, and return which of 200 requests failed."""
+    rule = {"match": TEAM, "when": {"probability": probability}, "then": FAILS}
+    sandbox = {
+        "id": name,
+        "seed": seed,
+        "scenario": {"scenario": "luck", "rules": [rule]},
+        "rate_limits": False,
+    }
+    emulator.told("POST", "/sandboxes", sandbox)
+    return _failures(emulator, 200, Call("GET", "/team", key=f"{FULL}_{name}"))
 
-    first = drawn(1)
-    assert first == drawn(1) == drawn(1, "25%")
-    assert first != drawn(2)
-    assert 30 <= len(first) <= 70
+
+def test_the_same_seed_draws_the_same_requests(emulator: EmulatorUnderTest) -> None:
+    first = _drawn(emulator, "first", seed=1)
+    second = _drawn(emulator, "second", seed=1)
+    as_percentage = _drawn(emulator, "third", seed=1, probability="25%")
+
+    assert second == first
+    assert as_percentage == first
+
+
+def test_another_seed_draws_other_requests(emulator: EmulatorUnderTest) -> None:
+    first = _drawn(emulator, "first", seed=1)
+    second = _drawn(emulator, "second", seed=2)
+
+    assert second != first
+
+
+def test_about_as_many_requests_are_drawn_as_the_probability_says(
+    emulator: EmulatorUnderTest,
+) -> None:
+    failures = _drawn(emulator, "sandbox", seed=1, probability=0.25)
+
+    assert 30 <= len(failures) <= 70
 
 
 @pytest.mark.parametrize(
@@ -110,49 +137,71 @@ def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
 def test_a_body_is_matched_by_a_subset(
     emulator: EmulatorUnderTest, asset_id: str, status: int, body: Json
 ) -> None:
-    emulator.rule(
-        {"operation": "createProductPhotographyGeneration", "body": body}, FAILS
-    )
+    photography = {"operation": "createProductPhotographyGeneration", "body": body}
+    emulator.rule(photography, FAILS)
     red = {"type": "color", "color": "#ff0000"}
-    assert (
-        status
-        == emulator.photograph(
-            asset_ids=[asset_id], image_count=2, background=red
-        ).status
-    )
+
+    answer = emulator.photograph(asset_ids=[asset_id], image_count=2, background=red)
+
+    assert answer.status == status
 
 
-def test_requests_that_never_come_so_far_are_not_counted(
+def test_a_request_without_a_valid_key_is_not_counted(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule({"operation": "*"}, FAILS)
+
+    statuses = [emulator.get("/team", key).status for key in ("iwe_unknown", REVOKED)]
+
+    assert statuses == [401, 401]
+    assert emulator.rules() == {"the rule": (0, 0)}
+
+
+def test_a_request_to_no_operation_is_not_counted(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "*"}, FAILS)
+
+    unknown_path = emulator.get("/nothing")
+    wrong_method = emulator.post("/team", {})
+
+    assert unknown_path.status == 404
+    assert wrong_method.status == 405
+    assert emulator.rules() == {"the rule": (0, 0)}
+
+
+def test_a_request_beyond_the_rate_limit_is_not_counted(
     emulator: EmulatorUnderTest,
 ) -> None:
     emulator.set_team(requests_per_minute=2)
     emulator.rule({"operation": "*"}, FAILS, {"nth": 3})
-    assert [401, 401] == [
-        emulator.get("/team", key).status for key in ("iwe_unknown", REVOKED)
-    ]
-    assert [404, 405] == [
-        emulator.get("/nothing").status,
-        emulator.post("/team", {}).status,
-    ]
-    assert [200, 200, 429] == [emulator.get("/team").status for _ in range(3)]
-    assert {"the rule": (2, 0)} == emulator.rules()
+
+    statuses = [emulator.get("/team").status for _ in range(3)]
     emulator.advance(60)
-    assert 500 == emulator.get("/team").status
+    third_counted = emulator.get("/team")
+
+    assert statuses == [200, 200, 429]
+    assert third_counted.status == 500
 
 
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("no answer", "no answer"), ("Grüße at 5%", "Gr%C3%BC%C3%9Fe at 5%25")],
+)
 def test_an_injected_answer_names_its_rule(
+    emulator: EmulatorUnderTest, name: str, header: str
+) -> None:
+    rule = {"name": name, "match": TEAM, "then": FAILS}
+    emulator.use({"scenario": "named", "rules": [rule]})
+
+    answer = emulator.get("/team")
+
+    assert answer.headers["emulator-rule"] == header
+
+
+def test_an_answer_of_the_service_names_no_rule(
     emulator: EmulatorUnderTest, asset_id: str
 ) -> None:
-    rules = [
-        {"name": "Grüße at 5%", "match": TEAM, "then": FAILS},
-        {
-            "match": {"operation": "createUpload"},
-            "then": {"problem": "invalid_request"},
-        },
-    ]
-    emulator.use({"scenario": "named", "rules": rules})
-    assert "Gr%C3%BC%C3%9Fe at 5%25" == emulator.get("/team").headers["emulator-rule"]
-    assert "rule 2" == emulator.post("/uploads", UPLOAD).headers["emulator-rule"]
+    emulator.rule(TEAM, FAILS)
+
     assert "emulator-rule" not in emulator.get(f"/assets/{asset_id}").headers
     assert "emulator-rule" not in emulator.get("/assets/none").headers
 
@@ -191,32 +240,52 @@ def test_a_rule_matches_a_credential_a_query_or_a_glob_of_idempotency_keys(
     failing: list[int],
 ) -> None:
     emulator.rule(match, FAILS)
+
     statuses = [emulator.send(call).status for call in calls]
-    assert failing == [
-        number for number, status in enumerate(statuses, start=1) if status == 500
-    ]
+
+    assert _places_of(500, statuses) == failing
 
 
-def test_a_resource_keeps_its_place_and_a_premade_one_has_none(
+def test_a_resource_is_matched_by_its_place(
     emulator: EmulatorUnderTest, asset_id: str
 ) -> None:
     products = [emulator.product(asset_id)["id"] for _ in range(3)]
     emulator.rule({"operation": "getProduct", "resource": "second"}, FAILS)
-    assert [emulator.get(f"/products/{product}").status for product in products] == [
-        200,
-        500,
-        200,
-    ]
-    assert emulator.delete(f"/products/{products[0]}").status == 204
-    assert [
-        emulator.get(f"/products/{product}").status for product in products[1:]
-    ] == [500, 200]
+
+    statuses = [emulator.get(f"/products/{product}").status for product in products]
+
+    assert statuses == [200, 500, 200]
+
+
+def test_a_resource_keeps_its_place_when_one_before_it_is_deleted(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    first, second, third = (emulator.product(asset_id)["id"] for _ in range(3))
+    emulator.rule({"operation": "getProduct", "resource": "second"}, FAILS)
+
+    emulator.delete(f"/products/{first}")
+
+    assert emulator.get(f"/products/{second}").status == 500
+    assert emulator.get(f"/products/{third}").status == 200
+
+
+def test_a_resource_is_matched_by_its_id(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    first, second = (emulator.product(asset_id)["id"] for _ in range(2))
+
+    emulator.rule({"operation": "getProduct", "resource": second}, FAILS)
+
+    assert emulator.get(f"/products/{first}").status == 200
+    assert emulator.get(f"/products/{second}").status == 500
+
+
+def test_a_premade_resource_has_no_place(emulator: EmulatorUnderTest) -> None:
+    premade_id = emulator.premade("pose")["id"]
+
     emulator.rule({"operation": "getPose", "resource": "first"}, FAILS)
-    assert emulator.get(f"/poses/{emulator.premade('pose')['id']}").status == 200
-    emulator.rule({"operation": "getProduct", "resource": products[2]}, FAILS)
-    assert [
-        emulator.get(f"/products/{product}").status for product in products[1:]
-    ] == [200, 500]
+
+    assert emulator.get(f"/poses/{premade_id}").status == 200
 
 
 @pytest.mark.parametrize(
@@ -226,12 +295,15 @@ def test_a_resource_keeps_its_place_and_a_premade_one_has_none(
 def test_an_nth_can_be_counted_for_each(
     emulator: EmulatorUnderTest, per: str | None, failing: list[int]
 ) -> None:
-    emulator.rule(TEAM, FAILS, {"nth": 2} | ({"per": per} if per else {}))
+    when: Json = {"nth": 2}
+    if per is not None:
+        when["per"] = per
+    emulator.rule(TEAM, FAILS, when)
     keys = [FULL, FULL, READ_ONLY, READ_ONLY, OTHER, OTHER]
+
     statuses = [emulator.get("/team", key).status for key in keys]
-    assert [
-        number for number, status in enumerate(statuses, start=1) if status == 500
-    ] == failing
+
+    assert _places_of(500, statuses) == failing
     assert emulator.rules() == {"the rule": (6, len(failing))}
 
 
@@ -241,12 +313,17 @@ def test_what_is_counted_for_each_is_kept_in_a_state_file(
     emulator.rule(
         {"operation": "createUpload"}, FAILS, {"nth": 2, "per": "idempotency_key"}
     )
-    emulator.post("/uploads", UPLOAD, idempotency_key="a")
+    emulator.post("/uploads", {}, idempotency_key="a")
     saved = emulator.ask("GET", "/state").body
-    assert emulator.ask("PUT", "/state", content=saved).status == 200
-    emulator.rules()
-    assert emulator.post("/uploads", UPLOAD, idempotency_key="b").status == 201
-    assert emulator.rules() == {"the rule": (2, 0)}
+
+    loaded = emulator.ask("PUT", "/state", content=saved)
+    other_key = emulator.post("/uploads", UPLOAD, idempotency_key="b")
+    same_key = emulator.post("/uploads", UPLOAD, idempotency_key="a")
+
+    assert loaded.status == 200
+    assert other_key.status == 201
+    assert same_key.status == 500
+    assert emulator.rules() == {"the rule": (3, 1)}
 
 
 PICTURE = picture()
@@ -288,11 +365,16 @@ def test_a_byte_surface_can_answer_with_a_problem(
     url = emulator.upload(PICTURE)["url"]
     emulator.rule({"bytes": "*"}, {"problem": code})
     session = emulator.open_upload(len(PICTURE))
-    answers = [emulator.send_bytes(session, PICTURE), emulator.fetch(url)]
-    assert [answer.code for answer in answers] == [code, code]
-    assert {answer.headers["emulator-rule"] for answer in answers} == {"the rule"}
+
+    sent = emulator.send_bytes(session, PICTURE)
+    fetched = emulator.fetch(url)
+
+    assert sent.code == code
+    assert sent.headers["emulator-rule"] == "the rule"
+    assert fetched.code == code
+    assert fetched.headers["emulator-rule"] == "the rule"
+    assert "writes" not in fetched.json["detail"]  # a download is none
     assert emulator.rules() == {"the rule": (2, 2)}
-    assert "writes" not in answers[1].json["detail"]  # a download is none
 
 
 @pytest.mark.parametrize(
@@ -310,22 +392,24 @@ def test_an_upload_is_found_by_its_place_and_team(
 ) -> None:
     sessions = [emulator.open_upload(len(PICTURE)) for _ in range(3)]
     emulator.rule(match, {"problem": "service_unavailable"})
+
     statuses = [emulator.send_bytes(session, PICTURE).status for session in sessions]
-    assert [
-        number for number, status in enumerate(statuses, start=1) if status == 503
-    ] == failing
+
+    assert _places_of(503, statuses) == failing
 
 
 def test_bytes_come_at_the_rate_that_is_said(emulator: EmulatorUnderTest) -> None:
     url = emulator.upload(PICTURE)["url"]
     whole = emulator.fetch(url).body
     emulator.rule({"bytes": "download"}, {"network": {"rate": len(whole) * 10}})
+
     began_at = time.perf_counter()
     answer = emulator.fetch(url)
-    assert (
-        time.perf_counter() - began_at >= 0.08
-    )  # a tenth of a second, less the last piece
-    assert (answer.status, answer.body) == (200, whole)
+    seconds = time.perf_counter() - began_at
+
+    assert seconds >= 0.08  # a tenth of a second, less the last piece
+    assert answer.status == 200
+    assert answer.body == whole
     assert answer.headers["emulator-rule"] == "the rule"
 
 
@@ -343,23 +427,37 @@ def _notice(answer: Answer) -> dict[str, str]:
 def test_a_notice_says_no_more_than_its_rule(emulator: EmulatorUnderTest) -> None:
     """D43."""
     emulator.rule({"operation": "listPoses"}, {"deprecated": {}})
-    assert {"deprecation": "@1767225600"} == _notice(emulator.get("/poses"))
+
+    answer = emulator.get("/poses")
+
+    assert _notice(answer) == {"deprecation": "@1767225600"}
 
 
-def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(
-    emulator: EmulatorUnderTest,
+def test_a_replay_of_an_answer_without_a_notice_has_none(
+    emulator: EmulatorUnderTest, asset_id: str
 ) -> None:
-    (asset_id,) = emulator.assets(1)
-    plain = emulator.send(upscale_call(asset_id, "k1"))
+    call = upscale_call(asset_id, "k")
+    first = emulator.send(call)
     emulator.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
-    marked = emulator.send(upscale_call(asset_id, "k2"))
-    replays = [emulator.send(upscale_call(asset_id, key)) for key in ("k1", "k2")]
-    assert [plain.raw_headers, marked.raw_headers] == [
-        replay.raw_headers for replay in replays
-    ]
-    assert [set(), HEADERS] == [set(_notice(replay)) for replay in replays]
+
+    replay = emulator.send(call)
+
+    assert replay.raw_headers == first.raw_headers
+    assert _notice(replay) == {}
+
+
+def test_a_replay_of_an_answer_with_a_notice_keeps_it_when_the_scenario_has_ended(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    call = upscale_call(asset_id, "k")
+    emulator.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
+    first = emulator.send(call)
     emulator.without_scenario()
-    assert marked.raw_headers == emulator.send(upscale_call(asset_id, "k2")).raw_headers
+
+    replay = emulator.send(call)
+
+    assert replay.raw_headers == first.raw_headers
+    assert set(_notice(replay)) == HEADERS
 
 
 @pytest.mark.parametrize(
@@ -373,10 +471,11 @@ def test_a_dropped_header_is_missed(
     emulator: EmulatorUnderTest, defect: str, outcome: tuple[int, str]
 ) -> None:
     emulator.rule({}, {"client": defect})
-    assert [outcome] * 2 == [
-        emulator.post("/uploads", UPLOAD).outcome for _ in range(2)
-    ]
-    assert emulator.rules()["the rule"] == (2, 2)
+
+    outcomes = [emulator.post("/uploads", UPLOAD).outcome for _ in range(2)]
+
+    assert outcomes == [outcome, outcome]
+    assert emulator.rules() == {"the rule": (2, 2)}
 
 
 @pytest.mark.parametrize(
@@ -387,23 +486,32 @@ def test_keys_are_changed_on_their_way(
     emulator: EmulatorUnderTest, defect: str, keys: str, same: bool
 ) -> None:
     emulator.rule({}, {"client": defect})
+
     first, second = (
-        emulator.post("/uploads", UPLOAD, idempotency_key=key).json["id"]
-        for key in keys
+        emulator.post("/uploads", UPLOAD, idempotency_key=key).id for key in keys
     )
-    assert same == (first == second)
+
+    assert (first == second) is same
 
 
 def test_without_its_query_a_list_is_whole(emulator: EmulatorUnderTest) -> None:
     emulator.rule({}, {"client": "drop-query"})
-    assert len(emulator.get("/poses?limit=1").json["data"]) > 1
-    assert emulator.get("/team").status == 200
-    assert emulator.rules()["the rule"] == (2, 1)
+
+    poses = emulator.get("/poses?limit=1").json["data"]
+    without_query = emulator.get("/team")
+
+    assert len(poses) > 1
+    assert without_query.status == 200
+    assert emulator.rules() == {"the rule": (2, 1)}
 
 
-def test_a_hint_is_taken_out_of_polls_and_refusals(emulator: EmulatorUnderTest) -> None:
-    emulator.rule({}, {"client": "ignore-hint"})
+def test_a_hint_is_taken_out_of_polls(emulator: EmulatorUnderTest) -> None:
     path = f"/generations/{emulator.admitted_upscale()['id']}"
-    assert emulator.get(path).retry_after is None
-    emulator.without_scenario()
-    assert emulator.get(path).retry_after is not None
+    with_hint = emulator.get(path)
+
+    emulator.rule({}, {"client": "ignore-hint"})
+    without_hint = emulator.get(path)
+
+    assert with_hint.retry_after is not None
+    assert without_hint.retry_after is None
+    assert emulator.rules() == {"the rule": (1, 1)}
