@@ -41,48 +41,51 @@ def test_what_is_held_stays_held_when_the_scenario_is_swapped(
         call,
         control_call("POST", "/clock/advance", {"seconds": 10}),
     )
-    assert [(202, "generation"), (409, "idempotency_in_progress")] == [
-        first.outcome,
-        second.outcome,
-    ]
+
+    assert first.status == 202
+    assert second.code == "idempotency_in_progress"
+
+
+EVENTFUL = """
+scenario: eventful
+rules:
+  - match: {operation: getTeam}
+    when: {probability: 0.5}
+    then: {problem: internal_error}
+  - match: {operation: listPoses}
+    when: {nth: every 3}
+    then: {problem: internal_error}
+timeline:
+  - at: 9s
+    set: {admission: paused}
+"""
+
+
+def _statuses_of_a_run(emulator: EmulatorUnderTest) -> list[int]:
+    """Let some time pass, and send requests that rules and the timeline are about."""
+    emulator.advance(10)
+    reads = [Call("GET", path) for path in ("/team", "/poses") * 12]
+    write = Call("POST", "/uploads", UPLOAD)
+    return [emulator.send(call).status for call in (*reads, write)]
 
 
 @pytest.mark.emulator(seed=3)
 def test_a_reset_begins_the_scenario_anew_with_fresh_counters_and_the_same_chance(
     emulator: EmulatorUnderTest,
 ) -> None:
-    fails: Json = {"problem": "internal_error"}
-    rules = [
-        {
-            "match": {"operation": "getTeam"},
-            "when": {"probability": 0.5},
-            "then": fails,
-        },
-        {
-            "match": {"operation": "listPoses"},
-            "when": {"nth": "every 3"},
-            "then": fails,
-        },
-    ]
-    emulator.use(
-        {
-            "scenario": "eventful",
-            "rules": rules,
-            "timeline": [{"at": "9s", "set": {"admission": "paused"}}],
-        }
-    )
-    untouched, played = emulator.told("GET", "/scenario"), []
-    for _ in range(2):
-        emulator.advance(10)
-        calls = [Call("GET", path) for path in ("/team", "/poses") * 12] + [
-            Call("POST", "/uploads", UPLOAD)
-        ]
-        played.append([emulator.send(call).status for call in calls])
-        assert untouched != emulator.told("GET", "/scenario")
-        emulator.told("POST", "/reset")
-        assert untouched == emulator.told("GET", "/scenario")
-    assert played[0] == played[1]
-    assert {200, 500, 503} == set(played[0])
+    emulator.use(EVENTFUL)
+    untouched = emulator.told("GET", "/scenario")
+
+    first = _statuses_of_a_run(emulator)
+    played = emulator.told("GET", "/scenario")
+    emulator.told("POST", "/reset")
+    reset = emulator.told("GET", "/scenario")
+    second = _statuses_of_a_run(emulator)
+
+    assert set(first) == {200, 500, 503}
+    assert played != untouched
+    assert reset == untouched
+    assert second == first
 
 
 def test_a_changed_file_is_noticed_and_read_again_when_it_is_used(
@@ -222,62 +225,76 @@ def test_a_change_takes_effect_at_its_instant(
 def test_a_long_timeline_of_pauses_costs_no_more_for_each_of_them(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.use(
-        _timeline(
-            *(
-                (f"{index}s", {"admission": ("paused", "open")[index % 2]})
-                for index in range(2200)
-            )
-        )
-    )
+    changes = []
+    for second in range(0, 2200, 2):
+        changes.append((f"{second}s", {"admission": "paused"}))
+        changes.append((f"{second + 1}s", {"admission": "open"}))
+    emulator.use(_timeline(*changes))
+
     began_at = time.process_time()
     emulator.advance(2199)
-    assert time.process_time() - began_at < 1
-    assert [3] == [
-        entry["done_at"].count(":") + 1
-        for entry in emulator.told("GET", "/scenario")["timeline"][-1:]
-    ]
+    seconds = time.process_time() - began_at
+
+    assert seconds < 1
+    last_change = emulator.told("GET", "/scenario")["timeline"][-1]
+    assert last_change["done_at"] == "2026-01-01T00:36:39.000Z"
 
 
-def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(
+WORLD = """
+scenario: w
+world:
+  teams:
+    Demo:
+      credits: 3
+      credentials: [{key: iwe_demo_read, name: Renamed}, {key: iwe_demo_second}]
+    Other: {subscription: inactive}
+    Fresh: {credits: 9, credentials: [{key: iwe_fresh}]}
+  timings: {queue: 2s, first_output: 8s}
+"""
+
+
+def test_a_world_changes_teams_at_once(emulator: EmulatorUnderTest) -> None:
+    emulator.use(WORLD)
+
+    assert emulator.credits() == 3
+    assert emulator.team("Other")["subscription"] == "inactive"
+
+
+def test_a_world_changes_of_a_credential_what_it_names_and_keeps_the_rest(
     emulator: EmulatorUnderTest,
 ) -> None:
-    (asset_id,) = emulator.assets(1)
-    world: Json = {
-        "teams": {
-            "Demo": {
-                "credits": 3,
-                "credentials": [
-                    {"key": READ_ONLY, "name": "Renamed"},
-                    {"key": "iwe_demo_second"},
-                ],
-            },
-            "Other": {"subscription": "inactive"},
-            "Fresh": {"credits": 9, "credentials": [{"key": "iwe_fresh"}]},
-        },
-        "timings": {"queue": "2s", "first_output": "8s"},
-    }
-    emulator.use({"scenario": "w", "world": world})
-    mine, fresh = (
-        emulator.get("/team", READ_ONLY).json,
-        emulator.get("/team", "iwe_fresh").json,
-    )
-    assert (3, "Renamed", "read_only") == (
-        mine["credits"],
-        mine["credential"]["name"],
-        mine["credential"]["profile"],
-    )
-    assert (9, "Fresh", "inactive") == (
-        fresh["credits"],
-        fresh["name"],
-        emulator.team("Other")["subscription"],
-    )
-    assert mine["id"] == emulator.get("/team", "iwe_demo_second").json["id"]
-    admitted = emulator.send(upscale_call(asset_id, "k"))
+    emulator.use(WORLD)
+
+    credential = emulator.get("/team", READ_ONLY).json["credential"]
+
+    assert credential["name"] == "Renamed"
+    assert credential["profile"] == "read_only"
+
+
+def test_a_world_adds_credentials_and_teams(emulator: EmulatorUnderTest) -> None:
+    emulator.use(WORLD)
+
+    demo = emulator.get("/team", "iwe_demo_second").json
+    fresh = emulator.get("/team", "iwe_fresh").json
+
+    assert demo["id"] == emulator.get("/team").json["id"]
+    assert fresh["name"] == "Fresh"
+    assert fresh["credits"] == 9
+
+
+def test_a_world_changes_how_long_new_work_takes(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    emulator.use(WORLD)
+    work = emulator.send(upscale_call(asset_id, "k"))
+
     emulator.advance(9.999)
-    assert "processing" == emulator.get(f"/generations/{admitted.id}").json["status"]
+    before = emulator.get(f"/generations/{work.id}").json["status"]
     emulator.advance(0.001)
-    assert "completed" == emulator.get(f"/generations/{admitted.id}").json["status"]
+    after = emulator.get(f"/generations/{work.id}").json["status"]
+
+    assert before == "processing"
+    assert after == "completed"
 
 
 def _after(match: Json, nth: int, change: Json) -> Json:
@@ -295,12 +312,14 @@ def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(
             {"operation": "getTeam", "team": "Demo"}, 2, {"team": "Demo", "credits": 7}
         )
     )
-    found = [
-        emulator.get("/team", key).json["credits"] for key in (FULL, OTHER, FULL, FULL)
-    ]
-    assert found == [100, 100, 100, 7]
+    keys = (FULL, OTHER, FULL, FULL)
+
+    until_the_change = [emulator.get("/team", key).json["credits"] for key in keys]
     emulator.set_team(credits_available=50)
-    assert [emulator.credits() for _ in range(3)] == [50, 50, 50]
+    later = [emulator.credits() for _ in range(3)]
+
+    assert until_the_change == [100, 100, 100, 7]
+    assert later == [50, 50, 50]
 
 
 def test_a_change_after_bytes_closes_the_window_of_a_client(
@@ -326,18 +345,16 @@ PHOTOGRAPHY: Json = {"work": "product_photography"}
 
 
 def _finished_after(emulator: EmulatorUnderTest, work: Json) -> list[float]:
-    """Return when the outputs of a Generation come to their ends, in seconds after its admission."""
-    began = emulator.now()
+    """Return when the outputs of a Generation end, in seconds after its admission."""
+    began_at = emulator.now()
     instants: list[float] = []
-    while (state := emulator.get(f"/generations/{work['id']}").json)[
-        "status"
-    ] not in TERMINAL:
-        done = sum(output["status"] in TERMINAL for output in state["outputs"])
-        instants += [(emulator.now() - began) / 1000] * (done - len(instants))
+    while len(instants) < len(work["outputs"]):
         emulator.told("POST", "/clock/advance", {"next_event": True})
-    return instants + [(emulator.now() - began) / 1000] * (
-        len(state["outputs"]) - len(instants)
-    )
+        seconds = (emulator.now() - began_at) / 1000
+        outputs = emulator.get(f"/generations/{work['id']}").json["outputs"]
+        ended = sum(output["status"] in TERMINAL for output in outputs)
+        instants += [seconds] * (ended - len(instants))
+    return instants
 
 
 @pytest.mark.parametrize(
@@ -347,95 +364,138 @@ def _finished_after(emulator: EmulatorUnderTest, work: Json) -> list[float]:
 def test_a_duration_begins_with_the_work(
     emulator: EmulatorUnderTest, instants: list[float], duration: str
 ) -> None:
+    (asset_id,) = emulator.assets(1)
     emulator.rule({"work": "upscale"}, {"duration": duration})
-    assert instants == _finished_after(
-        emulator, emulator.send(upscale_call(emulator.assets(1)[0], "k")).json
-    )
+
+    work = emulator.send(upscale_call(asset_id, "k")).json
+
+    assert _finished_after(emulator, work) == instants
 
 
 def test_slots_share_a_duration_in_proportion_to_their_usual_times(
     emulator: EmulatorUnderTest,
 ) -> None:
-    emulator.rule(PHOTOGRAPHY, {"duration": "22s", "outputs": {"4": "timed_out"}})
-    admitted = emulator.photograph(image_count=4).json
-    assert [11, 15, 19, 23] == _finished_after(
-        emulator, admitted
-    )  # 5, 7, 9 and 11, twice as long
-    *completed, last = emulator.get(f"/generations/{admitted['id']}").json["outputs"]
-    assert ({None}, "timed_out") == (
-        {output["error"] for output in completed},
-        last["error"]["code"],
-    )
+    emulator.rule(PHOTOGRAPHY, {"duration": "22s"})
+
+    work = emulator.photograph(image_count=4).json
+
+    # 5, 7, 9 and 11 s, twice as long, after a second in the queue.
+    assert _finished_after(emulator, work) == [11, 15, 19, 23]
 
 
-def test_a_rule_fails_the_outputs_there_are_and_leaves_other_work_alone(
+def test_a_duration_goes_with_failures_of_outputs(emulator: EmulatorUnderTest) -> None:
+    emulator.rule(PHOTOGRAPHY, {"duration": "22s", "outputs": {"2": "timed_out"}})
+
+    work = emulator.photograph(image_count=2).json
+    instants = _finished_after(emulator, work)
+    first, second = emulator.get(f"/generations/{work['id']}").json["outputs"]
+
+    assert instants[-1] == 23
+    assert first["error"] is None
+    assert second["error"]["code"] == "timed_out"
+
+
+SLOTS_AND_REST = """
+scenario: slots and rest
+rules:
+  - name: slots
+    match: {work: product_photography}
+    then: {outputs: {2: timed_out, 4: timed_out}}
+  - name: rest
+    match: {work: product_photography}
+    when: {nth: 2}
+    then: {fail: content_rejected}
+"""
+
+
+def _failures_of(emulator: EmulatorUnderTest, image_count: int) -> list[str | None]:
+    """Order pictures, and return the codes with which they failed; None: completed."""
+    work = emulator.photograph(image_count=image_count).json
+    errors = [output["error"] for output in emulator.wait_for(work)["outputs"]]
+    return [None if error is None else error["code"] for error in errors]
+
+
+def test_a_rule_fails_the_outputs_that_there_are(emulator: EmulatorUnderTest) -> None:
+    emulator.use(SLOTS_AND_REST)
+
+    failures = _failures_of(emulator, image_count=2)
+
+    assert failures == [None, "timed_out"]
+    assert emulator.rules() == {"slots": (1, 1), "rest": (1, 0)}
+
+
+def test_work_without_the_outputs_of_a_rule_is_left_to_the_next_rule(
     emulator: EmulatorUnderTest,
 ) -> None:
-    rules = [
-        {
-            "name": "slots",
-            "match": PHOTOGRAPHY,
-            "then": {"outputs": {"2": "timed_out", "4": "timed_out"}},
-        },
-        {
-            "name": "rest",
-            "match": PHOTOGRAPHY,
-            "when": {"nth": 2},
-            "then": {"fail": "content_rejected"},
-        },
-    ]
-    emulator.use({"scenario": "s", "rules": rules})
-    ends = [
-        emulator.wait_for(emulator.photograph(image_count=count).json)
-        for count in (1, 1, 2)
-    ]
-    failures = [
-        [(output["error"] or {}).get("code") for output in work["outputs"]]
-        for work in ends
-    ]
-    assert [[None], ["content_rejected"], [None, "timed_out"]] == failures
-    assert {"slots": (3, 1), "rest": (3, 1)} == emulator.rules()
-    entries = emulator.told(
-        "GET", "/requests?operation=createProductPhotographyGeneration"
-    )["data"]
-    explained = [
-        emulator.told("GET", f"/requests/{entry['request_id']}")["explanation"]["rules"]
-        for entry in entries
-    ]
-    assert ["slots", "rest"] == [rule["name"] for rules in explained for rule in rules]
+    emulator.use(SLOTS_AND_REST)
+
+    failures = [_failures_of(emulator, image_count=1) for _ in range(2)]
+
+    assert failures == [[None], ["content_rejected"]]
+    assert emulator.rules() == {"slots": (2, 0), "rest": (2, 1)}
+
+
+def test_an_explanation_names_the_rule_that_decided_the_work(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.use(SLOTS_AND_REST)
+    _failures_of(emulator, image_count=2)
+    path = "/requests?operation=createProductPhotographyGeneration"
+    (entry,) = emulator.told("GET", path)["data"]
+
+    described = emulator.told("GET", f"/requests/{entry['request_id']}")
+
+    (rule,) = described["explanation"]["rules"]
+    assert rule["name"] == "slots"
+
+
+LATER = """
+scenario: later
+rules:
+  - match: {work: "*"}
+    then: {stall: true}
+world:
+  timings: {queue: 1h, first_output: 1h, pose: 1h}
+"""
+
+
+def _admit_all_work(emulator: EmulatorUnderTest) -> list[str]:
+    """Order work of every kind, some of which will fail; return the paths."""
+    failing = {"work": ["pose.create", "upscale"]}
+    emulator.rule(failing, {"fail": "timed_out", "duration": "20s"})
+    assets = emulator.assets(5)
+    admitted = []
+    for workflow in WORKFLOWS:
+        call = generation_call(workflow, assets[0], workflow)
+        admitted.append(emulator.send(call).json)
+    for kind, path in INGREDIENT_PATHS.items():
+        body = ingredient_body(kind, assets[: SOURCES[kind]])
+        admitted.append(emulator.post(path, body).json)
+    return [f"/{work['object']}s/{work['id']}" for work in admitted]
+
+
+def _course_of(emulator: EmulatorUnderTest, paths: list[str]) -> list[Any]:
+    """Return what a client sees of work, second by second, and its Credits at the end."""
+    course: list[Any] = []
+    for _ in range(30):
+        emulator.advance(1)
+        for path in paths:
+            answer = emulator.get(path)
+            course.append((answer.json, answer.retry_after))
+    course.append(emulator.credits())
+    return course
 
 
 def test_nothing_later_changes_accepted_work(
     make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stalling: Json = {"match": {"work": "*"}, "then": {"stall": True}}
-    slower: Json = {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}
-    courses: list[list[Any]] = []
-    for changes in (False, True):
-        emulator = make_emulator(rate_limits=False)
-        assets = emulator.assets(5)
-        emulator.rule(
-            {"work": ["pose.create", "upscale"]},
-            {"fail": "timed_out", "duration": "20s"},
-        )
-        admitted = [
-            emulator.send(generation_call(workflow, assets[0], workflow)).json
-            for workflow in WORKFLOWS
-        ]
-        for kind, path in INGREDIENT_PATHS.items():
-            admitted.append(
-                emulator.post(path, ingredient_body(kind, assets[: SOURCES[kind]])).json
-            )
-        if changes:
-            monkeypatch.setattr(orders, "_PER_OUTPUT", {"1k": 5, "2k": 5, "4k": 5})
-            monkeypatch.setitem(orders.AUTHORING_PRICES, "background", 5)
-            emulator.use({"scenario": "later", "rules": [stalling], "world": slower})
-        courses.append([])
-        for _ in range(30):
-            emulator.advance(1)
-            looks = [
-                emulator.get(f"/{work['object']}s/{work['id']}") for work in admitted
-            ]
-            courses[-1] += [(look.json, look.retry_after) for look in looks]
-        courses[-1].append(emulator.credits())
-    assert courses[0] == courses[1]
+    undisturbed = make_emulator(rate_limits=False)
+    expected = _course_of(undisturbed, _admit_all_work(undisturbed))
+    emulator = make_emulator(rate_limits=False)
+    paths = _admit_all_work(emulator)
+
+    monkeypatch.setattr(orders, "_PER_OUTPUT", {"1k": 5, "2k": 5, "4k": 5})
+    monkeypatch.setitem(orders.AUTHORING_PRICES, "background", 5)
+    emulator.use(LATER)
+
+    assert _course_of(emulator, paths) == expected
