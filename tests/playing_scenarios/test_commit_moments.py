@@ -53,7 +53,7 @@ def _send_all(emulator: EmulatorUnderTest, calls: dict[str, Call], then: Json) -
         if "network" in then:
             _send_lost(emulator, call)
         else:
-            assert (500, "internal_error") == emulator.send(call).outcome
+            assert emulator.send(call).code == "internal_error"
 
 
 @NO_RATE
@@ -67,13 +67,28 @@ def test_a_write_that_is_lost_before_the_commit_has_left_nothing(
 ) -> None:
     calls = _calls(emulator)
     before = emulator.library_of()
+
     _send_all(emulator, calls, then)
-    assert before == emulator.library_of()
+
+    assert emulator.library_of() == before
+
+
+@NO_RATE
+@pytest.mark.parametrize(
+    "then",
+    [{"network": "reset"}, {"problem": "internal_error"}],
+    ids=["reset", "problem"],
+)
+def test_a_write_that_was_lost_before_the_commit_succeeds_with_the_same_key(
+    emulator: EmulatorUnderTest, then: Json
+) -> None:
+    calls = _calls(emulator)
+    _send_all(emulator, calls, then)
     emulator.without_scenario()
-    answers = {name: emulator.send(call).status for name, call in calls.items()}
-    assert {
-        name: SUCCESSES[name] for name in ALL_WRITES
-    } == answers  # with the same keys
+
+    statuses = {name: emulator.send(call).status for name, call in calls.items()}
+
+    assert statuses == {name: SUCCESSES[name] for name in ALL_WRITES}
 
 
 @pytest.mark.emulator(clock="auto")
@@ -84,8 +99,10 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(
     work = emulator.send(upscale_call(asset_id, "k"))
     emulator.rule({"operation": "getGeneration"}, {"network": "reset"}, {"nth": 1})
     before = emulator.now()
+
     _send_lost(emulator, Call("GET", f"/generations/{work.id}"))
-    assert before == emulator.now()
+
+    assert emulator.now() == before
 
 
 @NO_RATE
@@ -99,14 +116,13 @@ def test_a_write_lost_after_the_commit_is_done_and_its_key_bound(
     _send_all(emulator, calls, then)
     emulator.without_scenario()
     after = emulator.library_of()
+
     again = {name: emulator.send(call).status for name, call in calls.items()}
-    assert {name: SUCCESSES[name] for name in KEYED} == {
-        name: again[name] for name in KEYED
-    }
-    assert dict.fromkeys(DELETIONS, 404) == {
-        name: again[name] for name in DELETIONS
-    }  # they are gone already
-    assert after == emulator.library_of()  # and nothing was done twice
+
+    replays = {name: SUCCESSES[name] for name in KEYED}
+    already_gone = dict.fromkeys(DELETIONS, 404)
+    assert again == replays | already_gone
+    assert emulator.library_of() == after  # nothing was done twice
 
 
 def test_a_request_whose_body_ends_after_a_reset_belongs_to_the_new_beginning(
@@ -115,8 +131,11 @@ def test_a_request_whose_body_ends_after_a_reset_belongs_to_the_new_beginning(
     first_id = emulator.open_upload(5)["id"]
     pieces = [UPLOAD_CONTENT[:5], UPLOAD_CONTENT[5:]]
     opening = Call("POST", "/uploads", pieces=pieces, headers=JSON)
+
     answer, _ = emulator.together(opening, control_call("POST", "/reset"))
-    assert (201, first_id) == (answer.status, answer.id)
+
+    assert answer.status == 201
+    assert answer.id == first_id
 
 
 UPSCALE: Json = {"operation": "createUpscaleGeneration"}
@@ -126,9 +145,10 @@ def test_a_refusal_that_comes_before_admission_is_not_held(
     emulator: EmulatorUnderTest,
 ) -> None:
     emulator.rule({"operation": "*"}, {"hold": "10s"})
-    assert 422 == emulator.post("/generations/upscale", {}).status
-    assert 403 == emulator.post("/uploads", UPLOAD, READ_ONLY).status
-    assert 400 == emulator.get("/assets?limit=0").status
+
+    assert emulator.post("/generations/upscale", {}).status == 422
+    assert emulator.post("/uploads", UPLOAD, READ_ONLY).status == 403
+    assert emulator.get("/assets?limit=0").status == 400
 
 
 def test_requests_without_a_key_can_be_held_too(
@@ -141,10 +161,22 @@ def test_requests_without_a_key_can_be_held_too(
         Call("GET", f"/assets/{asset_id}"),
         advance_call(10),
     )
-    assert [200, 200, 200, 200] == [
-        answer.status for answer in (read, deleted, still_there, end)
-    ]
-    assert 404 == emulator.get(f"/assets/{asset_id}").status
+
+    statuses = [answer.status for answer in (read, deleted, still_there, end)]
+    assert statuses == [200, 200, 200, 200]
+    assert emulator.get(f"/assets/{asset_id}").status == 404
+
+
+TWO_HOLDS = """
+scenario: two holds
+rules:
+  - match: {operation: createUpscaleGeneration}
+    when: {nth: 1}
+    then: {hold: 10m}
+  - match: {operation: createPose}
+    when: {nth: 1}
+    then: {hold: 5m}
+"""
 
 
 @pytest.mark.emulator(clock="auto")
@@ -153,22 +185,15 @@ def test_an_auto_clock_ends_each_hold_by_itself(
 ) -> None:
     monkeypatch.setattr(holds, "_AUTO_HOLD_SECONDS", 0.5)
     (asset_id,) = emulator.assets(1)
-    rules = [
-        {"match": UPSCALE, "when": {"nth": 1}, "then": {"hold": "10m"}},
-        {
-            "match": {"operation": "createPose"},
-            "when": {"nth": 1},
-            "then": {"hold": "5m"},
-        },
-    ]
-    emulator.use({"scenario": "two", "rules": rules})
-    pose = Call(
-        "POST", "/poses", {"name": "P", "asset_id": asset_id}, idempotency_key="p"
-    )
+    emulator.use(TWO_HOLDS)
+    body = {"name": "P", "asset_id": asset_id}
+    pose = Call("POST", "/poses", body, idempotency_key="p")
+
     long, short, second = emulator.together(upscale_call(asset_id, "k"), pose, pose)
-    assert (409, "idempotency_in_progress") == second.outcome
-    assert "2026-01-01T00:05:00.000Z" == short.json["created_at"]
-    assert "2026-01-01T00:10:00.000Z" == long.json["created_at"]
+
+    assert second.code == "idempotency_in_progress"
+    assert short.json["created_at"] == "2026-01-01T00:05:00.000Z"
+    assert long.json["created_at"] == "2026-01-01T00:10:00.000Z"
 
 
 def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(
@@ -176,7 +201,8 @@ def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(
 ) -> None:
     call = upscale_call(emulator.assets(1)[0], "k")
     emulator.rule(UPSCALE, {"hold": "1h"})
-    first, _ = emulator.together(
-        call, control_call("PUT", "/clock", {"mode": "x100000"})
-    )
-    assert 202 == first.status
+    faster = control_call("PUT", "/clock", {"mode": "x100000"})
+
+    first, _ = emulator.together(call, faster)
+
+    assert first.status == 202

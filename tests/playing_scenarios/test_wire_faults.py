@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import UPLOAD, Call
+from tests.support.emulator_client import UPLOAD, Call, Json
 from tests.support.served import Server, serving
 from tests.support.served_client import IMPATIENT_SECONDS, ServedClient
 
 Play = Callable[..., ServedClient]
-"""Makes a sandbox with rules for requests, each an operation, `then` and `when`; returns its client."""
+"""Makes a sandbox with rules for requests, each an operation and its `then`; returns its client."""
 NEVER = {"latency": "1h"}
 
 
@@ -26,16 +26,12 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def play(server: Server) -> Play:
-    def make(*rules: tuple[Any, ...]) -> ServedClient:
-        told = [
-            {
-                "match": {"operation": operation},
-                "then": then,
-                "when": when[0] if when else {},
-            }
-            for operation, then, *when in rules
+    def make(*rules: tuple[str, Json]) -> ServedClient:
+        spelled = [
+            {"match": {"operation": operation}, "then": then}
+            for operation, then in rules
         ]
-        sandbox = {"scenario": {"scenario": "on the wire", "rules": told}}
+        sandbox = {"scenario": {"scenario": "on the wire", "rules": spelled}}
         made = ServedClient(server.base_url).told("POST", "/sandboxes", sandbox)
         return ServedClient(server.base_url, made["env"]["IMAGE_WORKFLOW_API_KEY"])
 
@@ -50,11 +46,12 @@ def test_an_answer_that_has_no_body_is_truncated_before_it_begins(
 ) -> None:
     client = play(("deleteProduct", {"network": "truncate", "at": at}))
     product = client.product(*client.assets(1))
-    with pytest.raises(
-        ConnectionResetError
-    ):  # RemoteDisconnected, which tells that nothing came, is one
+
+    # RemoteDisconnected, which tells that nothing came, is one.
+    with pytest.raises(ConnectionResetError):
         client.delete(f"/products/{product['id']}")
-    assert remaining == client.count("/products")
+
+    assert client.count("/products") == remaining
 
 
 @pytest.mark.parametrize(
@@ -65,39 +62,68 @@ def test_an_answer_that_has_no_body_is_truncated_before_it_begins(
         ("corrupt", "after_commit"),
     ],
 )
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call("GET", "/team"),
+        Call("POST", "/uploads", UPLOAD),
+        Call("GET", "/poses"),
+    ],
+    ids=["read", "write", "list"],
+)
 def test_garbage_is_a_whole_body_that_is_no_json(
-    play: Play, network: str, at: str
+    play: Play, call: Call, network: str, at: str
 ) -> None:
     client = play(("*", {"network": network, "at": at}))
+
+    answer = client.send(call)
+
+    assert answer.status < 300
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["content-length"] == str(len(answer.body))
+    with pytest.raises(ValueError, match=r"."):
+        json.loads(answer.body)
+
+
+def test_a_connection_goes_on_after_garbage(play: Play) -> None:
+    client = play(("*", {"network": "garbage"}))
+
     with closing(client.connect()) as connection:
-        for call in (
-            Call("GET", "/team"),
-            Call("POST", "/uploads", UPLOAD),
-            Call("GET", "/poses"),
-        ):
-            answer = client.send(
-                call, connection
-            )  # whole answers, so the connection goes on
-            assert answer.status in (200, 201)
-            assert str(len(answer.body)) == answer.headers["content-length"]
-            assert (
-                answer.headers["content-type"] == "application/json"
-            ) or network == "garbage"
-            with pytest.raises(ValueError, match=r"."):
-                json.loads(answer.body)
+        statuses = [
+            client.send(Call("GET", path), connection).status
+            for path in ("/team", "/poses")
+        ]
+
+    assert statuses == [200, 200]
 
 
 def test_an_answer_can_come_late_and_slowly_and_break_off(play: Play) -> None:
     network = {"latency": "50ms-60ms", "rate": 4096, "truncate": True}
     client = play(("listPoses", {"network": network, "at": "after_commit"}))
+
     began_at = time.perf_counter()
     with pytest.raises(IncompleteRead) as short:
         client.get("/poses")
+    seconds = time.perf_counter() - began_at
+
     half = len(short.value.partial)
-    assert half - (short.value.expected or 0) in (0, -1)
-    assert (
-        time.perf_counter() - began_at >= 0.05 + (half - 1024) / 4096
-    )  # less a piece, which may come at once
+    assert short.value.expected is not None
+    assert 0 <= short.value.expected - half <= 1
+    assert seconds >= 0.05 + (half - 1024) / 4096  # a piece may come at once
+
+
+def test_a_truncated_answer_keeps_its_rate_before_the_commit_too(play: Play) -> None:
+    network = {"rate": 100, "truncate": True}
+    client = play(("listPoses", {"network": network}))
+
+    began_at = time.perf_counter()
+    with pytest.raises(IncompleteRead) as short:
+        client.get("/poses")
+    seconds = time.perf_counter() - began_at
+
+    half = len(short.value.partial)
+    assert half == 50
+    assert seconds >= (half - 10) / 100  # a piece may come at once
 
 
 @pytest.mark.parametrize(
@@ -113,12 +139,15 @@ def test_only_after_the_commit_a_lost_write_was_carried_out(
     (asset_id,) = client.assets(1)
     body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
     creation = Call("POST", "/products", body, idempotency_key="k")
-    for _ in range(
-        2
-    ):  # a replay is lost like a first answer, and still nothing is done twice
+
+    # A replay is lost like a first answer, and still nothing is done twice.
+    counts = []
+    for _ in range(2):
         with suppress(ConnectionResetError, IncompleteRead, TimeoutError):
             client.send(creation, seconds=IMPATIENT_SECONDS)
-        assert expected == client.count("/products")
+        counts.append(client.count("/products"))
+
+    assert counts == [expected, expected]
 
 
 @pytest.mark.parametrize("network", ["stall", NEVER], ids=str)
@@ -128,12 +157,14 @@ def test_one_stalled_or_slow_connection_delays_nobody_else(
 ) -> None:
     client = play(("createUpload", {"network": network, "at": at}))
     stuck = [client.connect() for _ in range(5)]
+
     for connection in stuck:
         client.start(connection, Call("POST", "/uploads", UPLOAD))
+
     # Were one of them in the way, these would come only after an hour.
-    assert 200 == client.get("/team").status
-    assert 200 == play().get("/team").status
-    assert "ok" == client.told("GET", "/health")["status"]
+    assert client.get("/team").status == 200
+    assert play().get("/team").status == 200
+    assert client.told("GET", "/health")["status"] == "ok"
     for connection in stuck:
         connection.close()
-    assert 200 == client.get("/team").status
+    assert client.get("/team").status == 200
