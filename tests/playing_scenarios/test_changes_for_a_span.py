@@ -286,6 +286,34 @@ def test_what_a_scenario_has_set_stays_when_it_ends(
     assert emulator.send(WRITE).status == 503
 
 
+def test_a_pause_whose_scenario_has_ended_has_no_known_end(
+    emulator: EmulatorUnderTest,
+) -> None:
+    run_timeline(emulator, ("0s", PAUSE))
+    emulator.send(READ)
+    emulator.without_scenario()
+
+    emulator.send(WRITE)
+    (request,) = emulator.told("GET", "/requests?limit=1")["data"]
+    entry = emulator.told("GET", f"/requests/{request['sequence']}")
+
+    assert "wait until" not in entry["explanation"]["remedy"]
+
+
+def test_a_new_scenario_goes_back_to_what_the_old_one_has_left(
+    emulator: EmulatorUnderTest,
+) -> None:
+    inactive = {"team": "Demo", "subscription": "inactive", "for": "30s"}
+    run_timeline(emulator, ("0s", inactive))
+    emulator.send(READ)
+    active = {"team": "Demo", "subscription": "active", "for": "10s"}
+    run_timeline(emulator, ("0s", active))
+
+    statuses = statuses_at(emulator, WRITE, 0, 10, 30)
+
+    assert statuses == {0: 201, 10: 403, 30: 403}
+
+
 def test_a_scenario_for_one_team_pauses_it_alone(emulator: EmulatorUnderTest) -> None:
     timeline = [{"at": "0s", "set": PAUSE}]
     scenario = {"scenario": "of one Team", "timeline": timeline}

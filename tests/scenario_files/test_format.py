@@ -50,83 +50,112 @@ def test_a_scenario_needs_nothing_but_its_name() -> None:
 def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
     data: Any = {"scenario": "x", "rules": [{"then": {"network": {"latency": 0.25}}}]}
     scenario = scenario_of(document_of(data, FILE), CONTRACT)
+
     again = parse_scenario(scenario.text, FILE, CONTRACT)
-    rules = (*scenario.rules, *again.rules)
-    assert [NetworkFault(latency_ms=(250, 250))] * 2 == [rule.fault for rule in rules]
+
+    assert scenario.rules[0].fault == NetworkFault(latency_ms=(250, 250))
+    assert again.rules[0].fault == scenario.rules[0].fault
 
 
 def test_a_rule_that_matches_everything_is_about_what_it_does() -> None:
-    text = "rules: [{then: {problem: internal_error}}, {match: {team: Demo}, then: {stall: true}}, {match: {work: '*'}, then: {fail: timed_out}}]"
-    rules = read(text).rules
-    assert [rule.match for rule in rules] == [
-        Match(),
-        Match("work", team="Demo"),
-        Match("work"),
-    ]
+    rules = read("""
+rules:
+  - then: {problem: internal_error}
+  - match: {team: Demo}
+    then: {stall: true}
+  - match: {work: '*'}
+    then: {fail: timed_out}
+""").rules
+
+    matches = [rule.match for rule in rules]
+
+    assert matches == [Match(), Match("work", team="Demo"), Match("work")]
 
 
 def test_rules_are_called_by_their_place_unless_they_have_a_name() -> None:
-    rules = read(
-        "rules:\n  - then: {hold: 1}\n  - name: mine\n    then: {hold: 1}\n  - then: {hold: 1}\n"
-    ).rules
-    assert [(rule.name, rule.line) for rule in rules] == [
-        ("rule 1", 3),
-        ("mine", 4),
-        ("rule 3", 6),
-    ]
-    assert {rule.file for rule in rules} == {FILE}
+    rules = read("""
+rules:
+  - then: {hold: 1}
+  - name: mine
+    then: {hold: 1}
+  - then: {hold: 1}
+""").rules
+
+    assert [rule.name for rule in rules] == ["rule 1", "mine", "rule 3"]
+
+
+def test_a_rule_knows_its_place_in_the_file() -> None:
+    (rule,) = read("rules:\n  - then: {hold: 1}\n").rules
+
+    assert rule.file == FILE
+    assert rule.line == 3
 
 
 def test_a_body_is_read_as_the_json_it_looks_like() -> None:
-    body = "{image_count: 4, background: {type: color, color: '112233'}, product_ids: [a, b], custom_directions: on}"
-    (rule,) = read(
-        f"rules: [{{match: {{operation: createProductPhotographyGeneration, body: {body}}}, then: {{hold: 1s}}}}]"
-    ).rules
-    background = {"type": "color", "color": "112233"}
-    expected = {
+    (rule,) = read("""
+rules:
+  - match:
+      operation: createProductPhotographyGeneration
+      body:
+        image_count: 4
+        background: {type: color, color: '112233'}
+        product_ids: [a, b]
+        custom_directions: on
+    then: {hold: 1s}
+""").rules
+
+    assert rule.match.body == {
         "image_count": 4,
-        "background": background,
+        "background": {"type": "color", "color": "112233"},
         "product_ids": ["a", "b"],
         "custom_directions": "on",
     }
-    assert expected == rule.match.body
 
 
-def test_a_world_changes_what_it_names_and_adds_what_is_new() -> None:
-    text = """
-world:
-  teams:
-    Demo: {credits: 5, credentials: [{key: iwe_demo_full, profile: read_only}, {key: second}]}
-    Fresh: {subscription: inactive, credentials: [{key: fresh}]}
-  timings: {queue: 0}
-  premade: false
-"""
-    world = built_in_world().changed(read(text).world)
-    teams = {team.name: team for team in world.teams}
-    demo_before = built_in_world().teams[0]
-    first, *others = demo_before.credentials
-    credentials = (
+def changed(world: str) -> World:
+    """Return the built-in world as a scenario changes it."""
+    return built_in_world().changed(read(f"world: {world}").world)
+
+
+def test_a_world_changes_the_team_that_it_names_and_no_other() -> None:
+    world = changed("{teams: {Demo: {credits: 5}}}")
+
+    demo, *others = built_in_world().teams
+    assert world.teams == (structs.replace(demo, credits=5), *others)
+
+
+def test_a_world_changes_credentials_and_adds_new_ones() -> None:
+    credentials = "[{key: iwe_demo_full, profile: read_only}, {key: second}]"
+
+    world = changed(f"{{teams: {{Demo: {{credentials: {credentials}}}}}}}")
+
+    first, *others = built_in_world().teams[0].credentials
+    assert world.teams[0].credentials == (
         structs.replace(first, profile="read_only"),
         *others,
         WorldCredential("second"),
     )
-    assert teams["Demo"] == structs.replace(
-        demo_before, credits=5, credentials=credentials
+
+
+def test_a_world_adds_a_team_with_its_credentials() -> None:
+    world = changed(
+        "{teams: {Fresh: {subscription: inactive, credentials: [{key: k}]}}}"
     )
-    fresh = (WorldCredential("fresh"),)
-    assert teams["Fresh"] == WorldTeam(
-        "Fresh", subscription_active=False, credentials=fresh
-    )
-    assert teams["Other"] == built_in_world().teams[1]
-    assert ({**built_in_world().timings, "queue_ms": 0}, False) == (
-        world.timings,
-        world.premade,
-    )
+
+    credentials = (WorldCredential("k"),)
+    fresh = WorldTeam("Fresh", subscription_active=False, credentials=credentials)
+    assert world.teams == (*built_in_world().teams, fresh)
+
+
+def test_a_world_changes_timings_and_whether_there_are_premade_ingredients() -> None:
+    world = changed("{timings: {queue: 0}, premade: false}")
+
+    assert world.timings == {**built_in_world().timings, "queue_ms": 0}
+    assert world.premade is False
 
 
 def test_a_world_that_says_nothing_changes_nothing() -> None:
-    assert read("world: {}").world == World()
-    assert built_in_world().changed(World()) == built_in_world()
+    assert changed("{}") == built_in_world()
 
 
 @pytest.mark.parametrize(
@@ -151,9 +180,9 @@ def test_a_value_may_be_left_out_or_spelled_otherwise(text: str) -> None:
 
 
 def test_a_very_long_span_is_refused() -> None:
-    assert read(
-        f"timeline: [{{at: {3650 * DAY_MS}ms, set: {{admission: open}}}}]"
-    ).timeline
+    longest = f"{3650 * DAY_MS}ms"
+
+    assert read(f"timeline: [{{at: {longest}, set: {{admission: open}}}}]").timeline
     with pytest.raises(DocumentError, match=r"at most 3650d$"):
         read("timeline: [{at: 3651d, set: {admission: open}}]")
 
@@ -239,22 +268,19 @@ def test_the_schema_is_one() -> None:
 
 def test_bounds_are_those_of_the_code() -> None:
     definitions = SCHEMA["$defs"]
-    assert (
-        definitions["count"]["maximum"]
-        == definitions["positive"]["maximum"]
-        == MAX_INTEGER
-    )
+    assert definitions["count"]["maximum"] == MAX_INTEGER
+    assert definitions["positive"]["maximum"] == MAX_INTEGER
     assert definitions["line"]["maxLength"] == MAX_NAME_CHARACTERS
     assert definitions["duration"]["maximum"] * 1_000 == MAX_SPAN_MS
     assert SCHEMA["properties"]["seed"]["maximum"] == MAX_SEED
 
 
 def test_the_words_under_then_are_those_that_the_code_reads() -> None:
-    then = SCHEMA["$defs"]["then"]
-    network, client = (then["properties"][word] for word in ("network", "client"))
-    assert [*then["properties"]] == [*FAULTS, *OUTCOMES, "retry_after", "detail", "at"]
-    assert network["oneOf"][0]["enum"] == [*LOSSES]
-    assert client["enum"] == [*get_args(ClientDefect)]
+    words = SCHEMA["$defs"]["then"]["properties"]
+
+    assert [*words] == [*FAULTS, *OUTCOMES, "retry_after", "detail", "at"]
+    assert words["network"]["oneOf"][0]["enum"] == [*LOSSES]
+    assert words["client"]["enum"] == [*get_args(ClientDefect)]
 
 
 def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
@@ -267,11 +293,9 @@ def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
             yield from described_keys(value, f"{path}.{key}")
         if schema.get("type") == "object":
             for key, value in schema.get("properties", {}).items():
-                target = (
-                    SCHEMA["$defs"][value["$ref"].rpartition("/")[2]]
-                    if "$ref" in value
-                    else value
-                )
+                target = value
+                if "$ref" in value:
+                    target = SCHEMA["$defs"][value["$ref"].rpartition("/")[2]]
                 yield f"{path}.{key}", "description" in value or "description" in target
 
 
