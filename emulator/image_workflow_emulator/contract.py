@@ -1,7 +1,8 @@
-"""The machine-readable contract at run time: which operations exist, what they take, which answers they may give.
+"""The machine-readable contract at run time: which operations exist, what they take,
+which answers they may give.
 
-Reads `contract/openapi.yaml`, and nothing but it, so that code and contract cannot drift apart. Must not know what the
-operations do, nor how a violation is answered.
+Reads `contract/openapi.yaml`, and nothing but it, so that code and contract cannot
+drift apart. Must not know what the operations do, nor how a violation is answered.
 """
 
 import re
@@ -27,11 +28,14 @@ _WHOLE_NUMBER = re.compile(r"0|[1-9]\d{0,8}", re.ASCII)
 Node: TypeAlias = Mapping[str, Any]
 """An object in the document."""
 OperationKind = Literal["read", "list", "poll", "write"]
-"""What an operation is. A list answers with pages of a collection, a poll with work that it may ask to read again."""
+"""What an operation is. A list answers with pages of a collection, a poll with work
+that it may ask to read again."""
 
 
 class QueryParameter(Struct, frozen=True):
-    """A query parameter: a whole number within bounds, one of a set of words, or any text."""
+    """A query parameter: a whole number within bounds, one of a set of words, or any
+    text.
+    """
 
     type: str
     minimum: int = 0
@@ -39,7 +43,9 @@ class QueryParameter(Struct, frozen=True):
     enum: tuple[str, ...] = ()
 
     def unmet(self, value: str) -> str | None:
-        """Return what the parameter expects, where a value is not that; None where it is."""
+        """Return what the parameter expects, where a value is not that; None where it
+        is.
+        """
         if self.type == "integer":
             if self._is_within_bounds(value):
                 return None
@@ -69,7 +75,8 @@ class OperationContract(Struct, frozen=True):
     takes_key: bool
     """Whether it takes an Idempotency-Key."""
     codes: Mapping[int, frozenset[str]]
-    """The problem codes that each declared status can carry; 0 stands for the default response."""
+    """The problem codes that each declared status can carry; 0 stands for the default
+    response."""
     statuses: frozenset[int]
 
     @property
@@ -79,12 +86,16 @@ class OperationContract(Struct, frozen=True):
 
     @property
     def success(self) -> int:
-        """The status of a success; where there are two (a PATCH that may admit work), the one without work."""
+        """The status of a success; where there are two (a PATCH that may admit work),
+        the one without work.
+        """
         return min(self.statuses)
 
     @property
     def all_codes(self) -> frozenset[str]:
-        """Every problem code that this operation can return at a status it declares, and internal_error."""
+        """Every problem code that this operation can return at a status it declares,
+        and internal_error.
+        """
         codes = {"internal_error"}
         for status, codes_of_status in self.codes.items():
             if status:
@@ -111,7 +122,9 @@ class Contract:
     def violations(
         self, schema_name: str, value: object, first_only: bool = False
     ) -> list[Violation]:
-        """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""
+        """Return the ways in which a value breaks a schema of the contract, or only the
+        first that is found.
+        """
         return self._schemas.violations(
             f"#/components/schemas/{schema_name}", value, first_only
         )
@@ -119,14 +132,18 @@ class Contract:
     def schema_of_success(
         self, operation: OperationContract, status: int
     ) -> str | None:
-        """Return the name of the schema of a success, also of an undeclared status; None for one without a body."""
+        """Return the name of the schema of a success, also of an undeclared status;
+        None for one without a body.
+        """
         methods = self.document["paths"][operation.path]
         responses = methods[operation.method.lower()]["responses"]
         response = responses.get(str(status)) or responses[str(operation.success)]
         return self._body_schema(response)
 
     def _body_schema(self, node: Node) -> str | None:
-        """Return the name of the schema of the JSON that a request or an answer has; None where it has none."""
+        """Return the name of the schema of the JSON that a request or an answer has;
+        None where it has none.
+        """
         content = self._resolve(node).get("content", {}).get("application/json", {})
         schema: str = content.get("schema", {}).get("$ref", "")
         return schema.rpartition("/")[2] or None
@@ -206,7 +223,9 @@ def _kind_of(method: str, operation: Node, query: Collection[str]) -> OperationK
 
 
 def enforcing_unique_items(node: Any) -> Any:
-    """Return schemas in which `x-unique-items`, which client generators need, is the real keyword."""
+    """Return schemas in which `x-unique-items`, which client generators need, is the
+    real keyword.
+    """
     encoded = msgspec.json.encode(node)
     return orjson.loads(encoded.replace(b'"x-unique-items":', b'"uniqueItems":'))
 

@@ -1,7 +1,8 @@
-"""The report that every command which judges makes: `exec`, `conduct`, `coverage`, `sweep`, `drift`, `scenario check`.
+"""The report that every command which judges makes: `exec`, `conduct`, `coverage`,
+`sweep`, `drift`, `scenario check`.
 
-Owns its form as JSON. `console` writes any report as text, JSON, JUnit XML or HTML, and knows no rule. A judge
-fills a report, and knows no format.
+Owns its form as JSON. `console` writes any report as text, JSON, JUnit XML or HTML, and
+knows no rule. A judge fills a report, and knows no format.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,8 @@ ReportKind: TypeAlias = Literal[
     "exec", "conduct", "coverage", "sweep", "drift", "scenario"
 ]
 Severity: TypeAlias = Literal["error", "warning", "note"]
-"""`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""
+"""`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is
+only wasteful."""
 
 
 class ReportFinding(Struct, kw_only=True, frozen=True, omit_defaults=False):
@@ -51,13 +53,16 @@ class Report(Struct, kw_only=True):
     findings: Sequence[ReportFinding] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     checked: Mapping[str, int] = field(default_factory=dict)
-    """How often each rule had an occasion. JUnit XML has a test case for each; without an occasion it is skipped."""
+    """How often each rule had an occasion. JUnit XML has a test case for each; without
+    an occasion it is skipped."""
     not_checked: Sequence[str] | None = None
-    """Those of `checked` that could not be judged. None: no such rule is known of, and the JSON has no such member."""
+    """Those of `checked` that could not be judged. None: no such rule is known of, and
+    the JSON has no such member."""
     tables: Sequence[ReportTable] = ()
     next: Sequence[str] = ()
     """The commands to run next."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What this kind has beside the above, by its name in the JSON: such as the `cells` of a sweep."""
+    """What this kind has beside the above, by its name in the JSON: such as the `cells`
+    of a sweep."""
     status: int = 0
     """The exit status of the command. Not part of the JSON."""

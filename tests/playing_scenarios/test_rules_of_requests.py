@@ -246,6 +246,23 @@ def test_a_rule_matches_a_credential_a_query_or_a_glob_of_idempotency_keys(
     assert _places_of(500, statuses) == failing
 
 
+@pytest.mark.parametrize("key", [READ_ONLY, f"{READ_ONLY}_own"])
+def test_a_key_is_named_as_in_the_world_or_as_the_sandbox_has_it(
+    emulator: EmulatorUnderTest, key: str
+) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "own"})
+    rule = {"match": {"credential": key}, "then": FAILS}
+    scenario = {"scenario": "of one key", "rules": [rule]}
+    emulator.use(scenario, "/sandboxes/own/scenario")
+
+    statuses = [
+        emulator.get("/team", own_key).status
+        for own_key in (f"{FULL}_own", f"{READ_ONLY}_own")
+    ]
+
+    assert statuses == [200, 500]
+
+
 def test_a_resource_is_matched_by_its_place(
     emulator: EmulatorUnderTest, asset_id: str
 ) -> None:

@@ -172,6 +172,7 @@ def test_a_world_that_says_nothing_changes_nothing() -> None:
         "rules: [{match: {operation: '*', team: Demo, body: {asset_ids: [a, b]}}, then: {problem: internal_error}}]",
         "rules: [{then: {stall: 'true'}}]",
         "rules: [{when: {probability: 0}, then: {hold: 1}}, {when: {probability: '1'}, then: {hold: 1}}]",
+        "rules: [{when: {every: 1m, for: 1m}, then: {hold: 1}}]",
         "timeline: []",
     ],
 )
@@ -213,6 +214,9 @@ def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
         (False, {"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]}),
         (False, {"a": "12"}, {"a": ["1", "2"]}),
         (False, {"a": "2"}, {"a": 2}),
+        (False, {"a": True}, {"a": 1}),
+        (False, {"a": 1}, {"a": True}),
+        (True, {"a": True}, {"a": True}),
     ],
 )
 def test_a_body_contains_a_subset(

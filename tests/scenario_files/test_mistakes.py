@@ -16,6 +16,7 @@ from image_workflow_emulator.scenario.world import (
     world_names,
     world_of,
 )
+from tests.support.emulator_client import Json
 from tests.support.every_operation import CONTRACT
 
 
@@ -438,8 +439,8 @@ def test_a_mistake_in_a_world_is_told(text: str, expected: str) -> None:
 
 
 def test_data_without_positions_is_complained_of_by_its_place_in_the_body() -> None:
-    team = {"credits": "x", "credentials": [{"key": "k"}]}
-    document = document_of({"teams": {"A": team}}, "", "/world")
+    world: Json = {"teams": {"A": {"credits": "x", "credentials": [{"key": "k"}]}}}
+    document = document_of(world, "", "/world")
 
     with pytest.raises(DocumentError) as caught:
         world_of(document)

@@ -1,6 +1,8 @@
-"""What is wrong with a file or a body: where, what was found, what was expected, and which word may have been meant.
+"""What is wrong with a file or a body: where, what was found, what was expected, and
+which word may have been meant.
 
-Owns the form of a complaint, places in files, and the search for the nearest word. Knows no notation.
+Owns the form of a complaint, places in files, and the search for the nearest word.
+Knows no notation.
 """
 
 import heapq
@@ -19,16 +21,20 @@ _LEAST_SIMILARITY: Final = 0.6
 
 
 class Position(Struct, frozen=True):
-    """A place in a file, counted from 1; line 0 means that there is none (the data came without its text)."""
+    """A place in a file, counted from 1; line 0 means that there is none (the data came
+    without its text).
+    """
 
     line: int = 0
     column: int = 0
 
 
 class Complaint(Struct, frozen=True):
-    """One thing that is wrong, in words; `file` is empty, and line and column are 0, where there are none.
+    """One thing that is wrong, in words; `file` is empty, and line and column are 0,
+    where there are none.
 
-    Without the name of a file, the line is not shown: who sent a body did not write its lines.
+    Without the name of a file, the line is not shown: who sent a body did not write its
+    lines.
     """
 
     file: str
@@ -126,7 +132,9 @@ class Misspelling(Struct, frozen=True):
 
 
 def choice_of(words: Collection[str], kind: str = "") -> str:
-    """Say which words are expected: all of them, or their kind if they are too many for one line."""
+    """Say which words are expected: all of them, or their kind if they are too many for
+    one line.
+    """
     if not words:
         return kind or "nothing"
     if kind and len(words) > _MAX_LISTED_WORDS:

@@ -1,7 +1,8 @@
-"""A document under reading: its data, the place of each value in its text, and all complaints about it.
+"""A document under reading: its data, the place of each value in its text, and all
+complaints about it.
 
-First all that breaks the schema is reported, and then, by the room whose document it is,
-all that no schema can express. Must not know what a document is about.
+First all that breaks the schema is reported, and then, by the room whose document it
+is, all that no schema can express. Must not know what a document is about.
 """
 
 import json
@@ -63,7 +64,9 @@ class _Mistake(Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class Document:
-    """A document under reading: its data with the places in its text, and all complaints about it."""
+    """A document under reading: its data with the places in its text, and all
+    complaints about it.
+    """
 
     file: str
     data: Any
@@ -175,7 +178,9 @@ class Document:
         return data
 
     def position(self, *steps: str | int, at_key: bool = False) -> Position:
-        """Return the place in the file of a value, or of its key; else of the last on the way to it that is there."""
+        """Return the place in the file of a value, or of its key; else of the last on
+        the way to it that is there.
+        """
         path = tuple(map(str, steps))  # the validator names a field `7` by the number
         for length in range(len(path), -1, -1):
             span = self.spans.get(path[:length])
@@ -187,7 +192,9 @@ class Document:
         return Position()
 
     def raise_complaints(self) -> None:
-        """Raise the first complaints, in the order of the file, as one DocumentError; return if there are none."""
+        """Raise the first complaints, in the order of the file, as one DocumentError;
+        return if there are none.
+        """
         if not self._mistakes:
             return
         in_order = sorted(

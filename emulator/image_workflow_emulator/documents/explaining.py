@@ -86,8 +86,8 @@ class Explainer:
         return Violation(place, found, expected, misspelling, "unknown")
 
     def _of_union(self, failure: _Failure) -> Iterator[Violation]:
-        """Explain a value by the branch that was meant: that of its tag, or the only one
-        for its type.
+        """Explain a value by the branch that was meant: that of its tag, or the only
+        one for its type.
         """
         tag = failure.schema.get("discriminator")
         places = [failure.steps]

@@ -1,10 +1,12 @@
 """The files that the emulator ships beside its code, found and read at low cost.
 
-Owns where `contract/` and `scenarios/` lie, in a checkout and in an installed wheel, and the compiled form of the YAML
-documents that are read at start-up: parsing the contract's YAML takes longer than everything else together, so
-`python -m image_workflow_emulator.documents` keeps each as JSON in the package's folder `_shipped/compiled/`, named by
-the digest of the YAML it was made from. So the YAML is always the truth. Without the compiled form a start takes half
-as many instructions again, and nothing else changes.
+Owns where `contract/` and `scenarios/` lie, in a checkout and in an installed wheel,
+and the compiled form of the YAML documents that are read at start-up: parsing the
+contract's YAML takes longer than everything else together, so `python -m
+image_workflow_emulator.documents` keeps each as JSON in the package's folder
+`_shipped/compiled/`, named by the digest of the YAML it was made from. So the YAML is
+always the truth. Without the compiled form a start takes half as many instructions
+again, and nothing else changes.
 
 Must not know what the documents mean.
 """
@@ -25,11 +27,14 @@ COMPILED_DOCUMENTS: Final = (
     "contract/control-plane.yaml",
     "contract/world.yaml",
 )
-"""The documents that are read while the emulator runs, by their path from the root of a checkout."""
+"""The documents that are read while the emulator runs, by their path from the root of a
+checkout."""
 
 
 def shipped_path(name: str) -> Path:
-    """The place of a shipped file or folder, named by its path from the root of a checkout. It need not exist."""
+    """The place of a shipped file or folder, named by its path from the root of a
+    checkout. It need not exist.
+    """
     root = _SHIPPED
     if not (_SHIPPED / "contract").is_dir():
         root = _PACKAGE.parents[1]
@@ -37,10 +42,12 @@ def shipped_path(name: str) -> Path:
 
 
 def shipped_document(name: str) -> Any:
-    """The parsed content of a shipped YAML or JSON document, such as `contract/openapi.yaml`.
+    """The parsed content of a shipped YAML or JSON document, such as
+    `contract/openapi.yaml`.
 
-    Each call reads the document again and gives the caller an object of its own. Raises FileNotFoundError if there is
-    no such document, DocumentError if it is not well-formed.
+    Each call reads the document again and gives the caller an object of its own. Raises
+    FileNotFoundError if there is no such document, DocumentError if it is not
+    well-formed.
     """
     source = shipped_path(name).read_bytes()
     if name.endswith(".json"):

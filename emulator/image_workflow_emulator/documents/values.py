@@ -1,6 +1,8 @@
-"""The kinds of values that options, bodies and files have in common: one parser and one set of bounds for each.
+"""The kinds of values that options, bodies and files have in common: one parser and one
+set of bounds for each.
 
-Every parser takes text and raises ValueError. Instants and spans are `kernel.timestamps`'; the bound of a span is here.
+Every parser takes text and raises ValueError. Instants and spans are
+`kernel.timestamps`'; the bound of a span is here.
 """
 
 import re
@@ -41,7 +43,9 @@ def parse_clock(text: str) -> ClockSetting:
 
 
 def parse_rate(text: str) -> float:
-    """Read how many times as fast as the host a clock runs: a number above 0 and up to `MAX_RATE`."""
+    """Read how many times as fast as the host a clock runs: a number above 0 and up to
+    `MAX_RATE`.
+    """
     if not _RATE.fullmatch(text) or not 0 < float(text) <= MAX_RATE:
         raise ValueError(text)
     return float(text)
@@ -68,7 +72,9 @@ def parse_seed(text: str) -> int:
 
 
 def parse_span_ms(text: str) -> int:
-    """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
+    """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number
+    is seconds.
+    """
     span_ms = parse_duration_ms(text)
     if span_ms > MAX_SPAN_MS:
         raise ValueError(text)
@@ -76,7 +82,9 @@ def parse_span_ms(text: str) -> int:
 
 
 def parse_range_ms(text: str) -> tuple[int, int]:
-    """Read a span, or a range such as `100ms-2s`, in milliseconds: its least and its greatest value."""
+    """Read a span, or a range such as `100ms-2s`, in milliseconds: its least and its
+    greatest value.
+    """
     parts = re.split("(?<!e)-", text, maxsplit=1)  # 1e-7 is a number
     least = parse_span_ms(parts[0])
     greatest = parse_span_ms(parts[-1])
@@ -98,7 +106,9 @@ def parse_probability(text: str) -> float:
 
 
 def clock_setting(setting: ClockSetting, rate: float | None = None) -> ClockSetting:
-    """Return a clock setting with another rate. Raises ValueError for one that the mode cannot have."""
+    """Return a clock setting with another rate. Raises ValueError for one that the mode
+    cannot have.
+    """
     if rate is None or rate == setting.rate:
         return setting
     if setting != ClockSetting("real"):
@@ -117,4 +127,5 @@ FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
     "speed": lambda text: max(parse_size(text), 1),
     "switch": lambda text: text in ("true", "on"),
 }
-"""The parsers of texts by their name in a schema's `format`, for kinds of which no pattern says enough."""
+"""The parsers of texts by their name in a schema's `format`, for kinds of which no
+pattern says enough."""

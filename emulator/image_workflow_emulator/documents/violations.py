@@ -26,8 +26,8 @@ class Violation(Struct, frozen=True):
     misspelling: Misspelling | None = None
     """The word that is there, where another may be meant."""
     kind: Literal["missing", "unknown", "invalid"] = "invalid"
-    """`missing`: a required field. `unknown`: a field that cannot be there. `invalid`: a
-    value that does not fit."""
+    """`missing`: a required field. `unknown`: a field that cannot be there. `invalid`:
+    a value that does not fit."""
 
     def suggestions(self) -> tuple[str, ...]:
         """Return the word that was most likely meant, if one is near."""

@@ -117,7 +117,8 @@ class _NodeReader:
         self._file = file
         self._size = DocumentSize(file)
         self._tagged_scalars: set[int] = set()
-        """The indexes in the text of scalars that are texts, since their tag says so."""
+        """The indexes in the text of scalars that are texts, since their tag says so.
+        """
 
     def check_events(self, text: str) -> None:
         """Check size and depth before PyYAML composes the text by recursion in C.

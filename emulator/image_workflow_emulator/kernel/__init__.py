@@ -1,1 +1,3 @@
-"""Time, chance and order: what makes the emulator deterministic. Knows nothing of images, HTTP or the service."""
+"""Time, chance and order: what makes the emulator deterministic. Knows nothing of
+images, HTTP or the service.
+"""

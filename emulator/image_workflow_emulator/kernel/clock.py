@@ -1,9 +1,9 @@
-"""The time of one sandbox: its clock, and the order in which things fall due. The only place that reads the host's
-time.
+"""The time of one sandbox: its clock, and the order in which things fall due. The only
+place that reads the host's time.
 
-Modes of a clock: `real` follows the host, at a rate; `manual` stands still until it is moved; `auto` is like `manual`,
-but skips each wait that the service asks of its client (the request that asks for the wait moves the clock). It never
-runs backwards.
+Modes of a clock: `real` follows the host, at a rate; `manual` stands still until it is
+moved; `auto` is like `manual`, but skips each wait that the service asks of its client
+(the request that asks for the wait moves the clock). It never runs backwards.
 
 Events are data: a kind, a subject and a number. What they do is the engine's business.
 """
@@ -23,7 +23,8 @@ CLOCK_MODES: tuple[ClockMode, ...] = get_args(ClockMode)
 MAX_RATE = 1_000_000.0
 """How many times as fast as the host a clock may run."""
 DEFAULT_START = 1_767_225_600_000
-"""2026-01-01T00:00:00.000Z, where a manual or auto clock starts if nothing else is said."""
+"""2026-01-01T00:00:00.000Z, where a manual or auto clock starts if nothing else is
+said."""
 
 
 def host_now() -> int:
@@ -32,12 +33,16 @@ def host_now() -> int:
 
 
 def host_elapsed_ms() -> float:
-    """Return the host's monotonic time in milliseconds, to measure how long something took."""
+    """Return the host's monotonic time in milliseconds, to measure how long something
+    took.
+    """
     return time.monotonic_ns() / 1_000_000
 
 
 class ClockSetting(Struct, frozen=True):
-    """How a clock is to run: its mode, and for `real` how many times as fast as the host."""
+    """How a clock is to run: its mode, and for `real` how many times as fast as the
+    host.
+    """
 
     mode: ClockMode
     rate: Annotated[float, Meta(gt=0, le=MAX_RATE)] = 1.0
@@ -63,7 +68,9 @@ class Clock:
 
     @property
     def skips_waits(self) -> bool:
-        """Whether this clock skips the waits that the service asks of its client (`auto`)."""
+        """Whether this clock skips the waits that the service asks of its client
+        (`auto`).
+        """
         return self.setting.mode == "auto"
 
     def now(self) -> int:
@@ -106,18 +113,23 @@ class Event(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Timeline:
-    """The events that are still to come. Scheduling, taking and forgetting cost the same however many there are."""
+    """The events that are still to come. Scheduling, taking and forgetting cost the
+    same however many there are.
+    """
 
     sequence: int = 0
     _queue: list[Event] = field(default_factory=list, init=False)
     _dues: dict[str, list[int]] = field(default_factory=dict, init=False)
-    """By subject: when its events are due. A subject without any is forgotten: its events are dropped at their time."""
+    """By subject: when its events are due. A subject without any is forgotten: its
+    events are dropped at their time."""
 
     def __len__(self) -> int:
         return sum(map(len, self._dues.values()))
 
     def schedule(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
-        """Schedule an event at an instant; those of one instant happen in the order in which they were scheduled."""
+        """Schedule an event at an instant; those of one instant happen in the order in
+        which they were scheduled.
+        """
         self.sequence += 1
         heappush(self._queue, Event(due, self.sequence, kind, subject, detail))
         heappush(self._dues.setdefault(subject, []), due)
@@ -132,7 +144,9 @@ class Timeline:
         return self._queue[0].due
 
     def next_due_of(self, subject: str) -> int | None:
-        """Return the instant of the next event of a subject, or None if nothing is to come."""
+        """Return the instant of the next event of a subject, or None if nothing is to
+        come.
+        """
         dues = self._dues.get(subject)
         if not dues:
             return None
@@ -164,7 +178,9 @@ class Timeline:
         self._dues.pop(subject, None)
 
     def remove(self, subject: str) -> None:
-        """Cancel the events of a subject for which others may be scheduled; costs more the more is to come."""
+        """Cancel the events of a subject for which others may be scheduled; costs more
+        the more is to come.
+        """
         self._dues.pop(subject, None)
         self._queue = self.pending()
         heapify(self._queue)

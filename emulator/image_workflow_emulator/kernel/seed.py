@@ -1,10 +1,11 @@
-"""What follows from the seed, and cannot be guessed: chance, identifiers, and the signatures of links and cursors.
+"""What follows from the seed, and cannot be guessed: chance, identifiers, and the
+signatures of links and cursors.
 
 Every draw has a name, so that one more here changes nothing there.
 
-An identifier is a prefix for the kind and hexadecimal digits that increase with creation (D09). The first ten digits
-count the kind; the others, 16 of them or 32 in long identifiers (D68), follow from the seed and make an identifier hard
-to guess.
+An identifier is a prefix for the kind and hexadecimal digits that increase with
+creation (D09). The first ten digits count the kind; the others, 16 of them or 32 in
+long identifiers (D68), follow from the seed and make an identifier hard to guess.
 """
 
 import hashlib
@@ -40,7 +41,8 @@ _BLOCK = 8
 
 
 class Identifiers:
-    """The identifiers of one sandbox: each kind counts for itself, so one more call here changes no id there (D09).
+    """The identifiers of one sandbox: each kind counts for itself, so one more call
+    here changes no id there (D09).
 
     `counters` holds by prefix how many there are of each kind, and is changed in place.
     """
@@ -67,7 +69,9 @@ class Identifiers:
         return self._identifier(prefix, count)
 
     def place_of(self, identifier: str) -> int | None:
-        """Return the number of an identifier among those of its kind, counted from 1; None if it was not given here."""
+        """Return the number of an identifier among those of its kind, counted from 1;
+        None if it was not given here.
+        """
         prefix, _, rest = identifier.partition("_")
         digits = rest[:_COUNT_DIGITS]
         if not re.fullmatch("[0-9a-f]+", digits):
@@ -88,16 +92,21 @@ class Identifiers:
 
 @lru_cache(maxsize=100)
 def _digest(key: bytes, prefix: str, block: int) -> str:
-    """Return the digits of a block of identifiers: requests that follow each other need the same one."""
+    """Return the digits of a block of identifiers: requests that follow each other need
+    the same one.
+    """
     return hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=key).hexdigest()
 
 
 _SIGNATURE: Final = re.compile(r"(?<=[/-])[0-9a-f]{32}(?=$|\.[a-z]+$)")
-"""Its form at the end of a link: after a slash, or between an id and the ending of a file's name."""
+"""Its form at the end of a link: after a slash, or between an id and the ending of a
+file's name."""
 
 
 class Signer:
-    """Makes and checks signatures with its own key; any changed character invalidates one."""
+    """Makes and checks signatures with its own key; any changed character invalidates
+    one.
+    """
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -115,5 +124,7 @@ class Signer:
 
 
 def without_signature(path: str) -> str:
-    """Return the path of a link without its signature, for people: it names the resource, and gives no access."""
+    """Return the path of a link without its signature, for people: it names the
+    resource, and gives no access.
+    """
     return _SIGNATURE.sub("…", path)

@@ -1,6 +1,8 @@
-"""Instants and spans as text. Owns the two notations: ISO 8601 UTC timestamps and durations such as `90s`.
+"""Instants and spans as text. Owns the two notations: ISO 8601 UTC timestamps and
+durations such as `90s`.
 
-An instant is an `int`: milliseconds since the Unix epoch, UTC. A span is an `int` of milliseconds.
+An instant is an `int`: milliseconds since the Unix epoch, UTC. A span is an `int` of
+milliseconds.
 """
 
 import math
@@ -24,13 +26,16 @@ _TIMESTAMP = re.compile(
 TIMESTAMP_WORDS = "a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999"
 """What to expect, in words, where a timestamp is read."""
 LATEST_INSTANT = 253_402_300_799_999
-"""The last millisecond of the year 9999, beyond which a timestamp has no ISO 8601 form."""
+"""The last millisecond of the year 9999, beyond which a timestamp has no ISO 8601 form.
+"""
 
 
 def format_timestamp(instant: int) -> str:
-    """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2, D73).
+    """Write an instant as the service does: UTC with milliseconds,
+    `2026-01-01T00:00:00.000Z` (section 2, D73).
 
-    What lies beyond the year 9999, such as the end of a window that begins there, is written as its last millisecond.
+    What lies beyond the year 9999, such as the end of a window that begins there, is
+    written as its last millisecond.
     """
     instant = min(instant, LATEST_INSTANT)
     return f"{_second(instant // SECOND_MS)}.{instant % SECOND_MS:03}Z"
@@ -68,7 +73,8 @@ def parse_timestamp(text: str) -> int:
 
 
 def parse_duration_ms(text: str | int | float) -> int:
-    """Read a span such as `250ms`, `90s`, `2m`, `1.5h` or `1d`; a bare number is seconds.
+    """Read a span such as `250ms`, `90s`, `2m`, `1.5h` or `1d`; a bare number is
+    seconds.
 
     Raises:
         ValueError: it is not a span.

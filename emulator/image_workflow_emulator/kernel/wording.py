@@ -1,7 +1,9 @@
-"""The words that every message uses for a place in a document, a value that was found, and a count; and text that
-somebody else wrote, made printable for a terminal and a line of a log.
+"""The words that every message uses for a place in a document, a value that was found,
+and a count; and text that somebody else wrote, made printable for a terminal and a line
+of a log.
 
-A path, a header or a name may hold characters that move the cursor, end the line or reverse the writing direction.
+A path, a header or a name may hold characters that move the cursor, end the line or
+reverse the writing direction.
 """
 
 import json
@@ -13,7 +15,9 @@ MAX_EXCERPT_CHARACTERS: Final = 80
 
 
 def pointer(*steps: object) -> str:
-    """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
+    """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one
+    line.
+    """
     escaped = [str(step).replace("~", "~0").replace("/", "~1") for step in steps]
     return printable("".join(f"/{step}" for step in escaped))
 
@@ -26,7 +30,9 @@ def count_of(number: int, noun: str) -> str:
 
 
 def first_of(names: Iterable[object], most: int = 5, separator: str = ", ") -> str:
-    """Name the first of several things, and say how many more there are: `a, b and 3 more`."""
+    """Name the first of several things, and say how many more there are: `a, b and 3
+    more`.
+    """
     texts = list(map(str, names))
     listed = separator.join(texts[:most])
     if len(texts) <= most:
@@ -54,7 +60,9 @@ def excerpt(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text on one line, with characters that cannot be printed as JSON escapes them, such as `\u001b`."""
+    r"""Return a text on one line, with characters that cannot be printed as JSON
+    escapes them, such as `\u001b`.
+    """
     if text.isprintable():
         return text
     return "".join(map(_escaped, text))

@@ -1,1 +1,3 @@
-"""What should go wrong, as data: faults, matching, the file formats, and the playbook with its live counters."""
+"""What should go wrong, as data: faults, matching, the file formats, and the playbook
+with its live counters.
+"""

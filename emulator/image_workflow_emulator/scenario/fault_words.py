@@ -19,4 +19,5 @@ FAULTS: Final[Mapping[str, Callable[..., Fault]]] = {
     "deprecated": DeprecatedFault,
     "client": ClientFault,
 }
-"""The makers of the faults of rules about requests, from a value and options, by the word under `then`."""
+"""The makers of the faults of rules about requests, from a value and options, by the
+word under `then`."""

@@ -1,14 +1,15 @@
-"""What a fault is: hooks at fixed moments of a request's way, and what it may use there.
+"""What a fault is: hooks at fixed moments of a request's way, and what it may use
+there.
 
 A fault is a class with some of the hooks of `Fault`; the exchange calls each at its
 moment, and a fault knows nothing else of the exchange. The faults themselves are in
-`service_faults`, `network_faults` and `client_faults`, and `fault_words` has the words for
-them.
+`service_faults`, `network_faults` and `client_faults`, and `fault_words` has the words
+for them.
 
-A problem before the commit is raised at the very check that would raise it (D54), so that
-it binds or frees the Idempotency-Key as the real one does. A loss before the commit leaves
-nothing done. After the commit everything has happened, and only the answer is lost or
-replaced: what an Idempotency-Key is for.
+A problem before the commit is raised at the very check that would raise it (D54), so
+that it binds or frees the Idempotency-Key as the real one does. A loss before the
+commit leaves nothing done. After the commit everything has happened, and only the
+answer is lost or replaced: what an Idempotency-Key is for.
 """
 
 from collections.abc import Awaitable
@@ -20,7 +21,8 @@ from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.http.answers import Answer, Header
 
 Moment = Literal["before_commit", "after_commit"]
-"""`before_commit`: nothing happened. `after_commit`: everything happened, only the answer is lost or replaced."""
+"""`before_commit`: nothing happened. `after_commit`: everything happened, only the
+answer is lost or replaced."""
 
 
 class FaultContext(Protocol):
@@ -44,13 +46,17 @@ class FaultContext(Protocol):
 
     @property
     def rule_header(self) -> tuple[Header, ...]:
-        """The header that names the scenario's rule; empty if the header Emulator-Fault asked for the fault."""
+        """The header that names the scenario's rule; empty if the header Emulator-Fault
+        asked for the fault.
+        """
 
     def fire(self) -> None:
         """Count that the rule fired."""
 
     def draw(self) -> float:
-        """Return the number from 0 to 1 (not included) that the seed gives to this match of the rule."""
+        """Return the number from 0 to 1 (not included) that the seed gives to this
+        match of the rule.
+        """
 
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
@@ -58,13 +64,17 @@ class FaultContext(Protocol):
     def problem(
         self, code: str, detail: str | None, retry_after: int | None
     ) -> Problem:
-        """Return the problem that the service itself would answer with; given arguments override its own."""
+        """Return the problem that the service itself would answer with; given arguments
+        override its own.
+        """
 
     def refuse(self, problem: Problem) -> Answer:
         """Render a problem as the answer to this request."""
 
     def replace_key(self, key: str | None) -> bool:
-        """Give the request another Idempotency-Key, or none, if it has one; return whether it had."""
+        """Give the request another Idempotency-Key, or none, if it has one; return
+        whether it had.
+        """
 
     def drop_query(self) -> bool:
         """Take the query away; return whether there was one."""
@@ -79,7 +89,9 @@ class FaultContext(Protocol):
         """Wait for a span of real time, then read the clock and the sandbox again."""
 
     async def hold(self, span_ms: int) -> None:
-        """Keep the request in admission for a span of emulator time, then read the clock and the sandbox again."""
+        """Keep the request in admission for a span of emulator time, then read the
+        clock and the sandbox again.
+        """
 
 
 class FaultConnection(Protocol):
@@ -91,16 +103,22 @@ class FaultConnection(Protocol):
     async def send_half(
         self, response: Answer, bytes_per_second: int | None = None
     ) -> None:
-        """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
+        """Send the head and the first half of the body; nothing of an answer that is
+        whole without a body.
+        """
 
     async def pause(self, span_ms: int) -> bool:
-        """Wait for a span of real time; return whether the client has gone, which ends the wait."""
+        """Wait for a span of real time; return whether the client has gone, which ends
+        the wait.
+        """
 
     async def stall(self) -> None:
         """Send nothing until the client has gone or the emulator stops."""
 
     async def close(self) -> None:
-        """Close the connection after the bytes sent so far, and wait until it is closed."""
+        """Close the connection after the bytes sent so far, and wait until it is
+        closed.
+        """
 
     async def reset(self) -> None:
         """Break the connection off, and wait until it is closed."""
@@ -136,13 +154,17 @@ class Fault(Struct, frozen=True, kw_only=True):
         """Called after each check that the request passed. May raise a Problem."""
 
     async def admission(self, context: FaultContext) -> None:
-        """Called while the request is being admitted, before admission is checked (D13)."""
+        """Called while the request is being admitted, before admission is checked
+        (D13).
+        """
 
     def before_operation(self, context: FaultContext) -> None:
         """Called before the operation's own checks. May raise a Problem."""
 
     def before_commit(self, context: FaultContext) -> None:
-        """Called when every check was passed and nothing was changed. May raise a Problem."""
+        """Called when every check was passed and nothing was changed. May raise a
+        Problem.
+        """
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Return the headers that the service's own answer gets."""

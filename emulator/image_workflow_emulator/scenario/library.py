@@ -1,7 +1,8 @@
-"""The library: the scenario files that are shipped, and one scenario for each problem code, found by name.
+"""The library: the scenario files that are shipped, and one scenario for each problem
+code, found by name.
 
-`problem:CODE` is no file: the first call of each operation that can answer with this code does. The caller passes the
-contract.
+`problem:CODE` is no file: the first call of each operation that can answer with this
+code does. The caller passes the contract.
 """
 
 from functools import cached_property
@@ -25,13 +26,17 @@ from image_workflow_emulator.scenario.world import WorldNames
 
 
 class ScenarioLibrary:
-    """The shipped scenarios, each in a file of its name, and those of the problem codes."""
+    """The shipped scenarios, each in a file of its name, and those of the problem
+    codes.
+    """
 
     def __init__(self, contract: Contract) -> None:
         self._contract = contract
 
     def names(self) -> list[str]:
-        """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
+        """Return the names there are: of files, sorted, and then of problem codes, in
+        the order of the catalogue.
+        """
         return [
             *sorted(library_files()),
             *(PROBLEM_PREFIX + code for code in CATALOGUE),
@@ -84,7 +89,8 @@ class ScenarioLibrary:
         """Read a scenario.
 
         Raises:
-            DocumentError: there is no scenario of this name, or its file cannot be used.
+            DocumentError: there is no scenario of this name, or its file cannot be
+                used.
         """
         scenario = parse_scenario(
             self.text(name), f"{name}.yaml", self._contract, world

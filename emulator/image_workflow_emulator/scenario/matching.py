@@ -1,7 +1,7 @@
 """Which requests and which work a rule means, and on which of its matches it is due.
 
-Owns matching as data and the texts in which files write it. What happens then is said in
-`scenario`, and the matches are counted in `playbook`.
+Owns matching as data and the texts in which files write it. What happens then is said
+in `scenario`, and the matches are counted in `playbook`.
 """
 
 import fnmatch

@@ -1,4 +1,6 @@
-"""Whether the name of a scenario, as a person types it, means a file or a scenario of the library. Reads neither."""
+"""Whether the name of a scenario, as a person types it, means a file or a scenario of
+the library. Reads neither.
+"""
 
 import os
 from os import PathLike
@@ -14,8 +16,9 @@ PROBLEM_PREFIX: Final = "problem:"
 def scenario_file(name: "str | PathLike[str]") -> Path | None:
     """Return the file that is meant, None for a scenario of the library.
 
-    A file is a path, a text with a suffix or a folder, or else something that exists and is not named as one of the
-    library. A text of several lines is a scenario itself, and names neither.
+    A file is a path, a text with a suffix or a folder, or else something that exists
+    and is not named as one of the library. A text of several lines is a scenario
+    itself, and names neither.
     """
     if isinstance(name, str) and "\n" in name:
         return None

@@ -125,8 +125,8 @@ def _garbage(response: Answer) -> Answer:
 def network_fault(
     loss: str | None = None, at: Moment = "before_commit", **options: Any
 ) -> NetworkFault:
-    """Make the fault that `network` asks for: a loss alone, or options, of which one can
-    be a loss.
+    """Make the fault that `network` asks for: a loss alone, or options, of which one
+    can be a loss.
     """
     if loss is None:
         loss = next((word for word in LOSSES if word in options), None)

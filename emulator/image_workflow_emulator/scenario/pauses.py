@@ -1,4 +1,6 @@
-"""Which pauses of new writes in a scenario may never end: a mistake that is easily made."""
+"""Which pauses of new writes in a scenario may never end: a mistake that is easily
+made.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,8 +1,8 @@
 """A scenario: what should go wrong with requests and work, what changes when, and in
 which world.
 
-Owns rules and the whole, as data. `scenario_file` reads them from a file, `playbook` has
-the live counters, and the engine and the exchange carry out what they say.
+Owns rules and the whole, as data. `scenario_reader` reads them, `playbook` has the live
+counters, and the engine and the exchange carry out what they say.
 """
 
 from typing import Final

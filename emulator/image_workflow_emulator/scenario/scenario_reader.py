@@ -1,7 +1,7 @@
 """Reads a scenario from a file or a body.
 
-`contract/scenario.schema.json` says the shape; what no schema can say is checked here, in
-`rule_reader`, `match_reader` and `world`.
+`contract/scenario.schema.json` says the shape; what no schema can say is checked here,
+in `rule_reader`, `match_reader` and `world`.
 """
 
 import math

@@ -1,9 +1,9 @@
 """The world in which a sandbox begins: Teams, credentials and timings.
 
 Files, options, scenarios and bodies give worlds. A world says what differs from another
-one, in the end from the built-in one: what it does not say stays. Owns the defaults, and
-what `contract/world.schema.json` cannot say. It makes no Teams: identifiers, balances and
-states belong to the sandbox.
+one, in the end from the built-in one: what it does not say stays. Owns the defaults,
+and what `contract/world.schema.json` cannot say. It makes no Teams: identifiers,
+balances and states belong to the sandbox.
 """
 
 from collections.abc import Mapping

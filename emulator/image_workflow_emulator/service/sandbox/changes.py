@@ -1,8 +1,9 @@
-"""Changes of Teams, credentials and admission, as worlds, timelines and the control plane
-ask for them: in the same state that a real cause would change.
+"""Changes of Teams, credentials and admission, as worlds, timelines and the control
+plane ask for them: in the same state that a real cause would change.
 
-A change of a timeline may end: what it set then goes back. Where two such changes of one
-field overlap, the later end counts. Anything else that sets the field makes it last.
+A change of a timeline may end: what it set then goes back. Where two such changes of
+one field overlap, the later end counts. Anything else that sets the field makes it
+last.
 """
 
 from msgspec import Struct, structs

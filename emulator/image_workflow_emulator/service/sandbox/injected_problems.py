@@ -69,8 +69,8 @@ def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> in
 
 
 def _active_operation_id(sandbox: Sandbox, caller: Caller | None) -> str:
-    """Return an Operation to poll: the Team's newest unfinished one, else its newest; an
-    unknown id if it has none.
+    """Return an Operation to poll: the Team's newest unfinished one, else its newest;
+    an unknown id if it has none.
     """
     if caller is not None:
         operations = sandbox.store.operations

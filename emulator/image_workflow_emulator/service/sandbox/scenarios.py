@@ -1,4 +1,5 @@
-"""The running scenarios of a sandbox: one for all its Teams, and one for any single Team.
+"""The running scenarios of a sandbox: one for all its Teams, and one for any single
+Team.
 
 Owns how a scenario begins and ends, and which requests and work it is asked about.
 """
