@@ -7,16 +7,14 @@ state as it is.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
-from weakref import ref
 
 import msgspec
 from msgspec import structs
 
-from image_workflow_emulator.domain.orders import LONGEST_EDGE, is_above_small_limit
+from image_workflow_emulator.domain.orders import is_above_small_limit
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import PhotographRecipe, Recipe
@@ -24,6 +22,7 @@ from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError
 from image_workflow_emulator.imaging.messages import Message
 from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
+from image_workflow_emulator.web.unasked_drawings import UnaskedDrawings
 
 _TOO_DEMANDING: Final = (
     "Decoding it took more time or memory than any usable image needs."
@@ -31,10 +30,6 @@ _TOO_DEMANDING: Final = (
 _ABOVE_SMALL_LIMIT: Final = (
     "The image has more than 25 megapixels, or 8,192 pixels an edge."
 )
-_LARGE_EDGE: Final = LONGEST_EDGE["2k"]
-"""Pictures from this edge on are drawn as soon as nothing else is to be done."""
-_MAX_WAITING: Final = 200
-"""How many pictures may wait for that; the oldest are left out."""
 _RETRY_SECONDS: Final = 1
 """The Retry-After while the emulator stops."""
 
@@ -44,17 +39,10 @@ class PictureWorker:
 
     def __init__(self, helpers: Helpers, memory: MemoryBudget) -> None:
         self._helpers = helpers
-        self._asked = 0
-        """How many requests wait for image work."""
         self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
         """The drawings in progress, by the identity of the image store and the recipe."""
-        self._unasked: set[asyncio.Future[None]] = set()
-        """Those that nobody has asked for yet."""
-        self._waiting: deque[tuple[ref[ImageStore], str]] = deque(maxlen=_MAX_WAITING)
-        """Large pictures that are drawn one by one when nobody waits."""
-        self._large: asyncio.Future[None] | None = None
-        """The drawing of one of these."""
-        memory.when_planned = self._await_idleness
+        self._unasked = UnaskedDrawings(self._draw_unasked)
+        memory.when_planned = self._unasked.add_planned
 
     # What requests ask for ------------------------------------------------------------
 
@@ -64,7 +52,7 @@ class PictureWorker:
         The caller holds the pictures meanwhile.
         """
         drawings = [self.data(images, key) for key in images.undeveloped(keys)]
-        with self._asking():
+        with self._unasked.waiting_for_a_request():
             # The bytes may be dropped at once, if memory is short.
             await asyncio.gather(*drawings)
 
@@ -75,7 +63,7 @@ class PictureWorker:
             Problem: service_unavailable, the emulator is stopping.
         """
         recipe = images.pictures[key].recipe
-        with self._asking(), images.held([key]):
+        with self._unasked.waiting_for_a_request(), images.held([key]):
             if isinstance(recipe, PhotographRecipe):
                 self._draw_other_slots(images, recipe)
             return await self._data(images, key, is_asked=True)
@@ -93,7 +81,7 @@ class PictureWorker:
             stored_as = readings.stored_format
         job = {"job": "normalize", "content_type": content_type, "stored_as": stored_as}
         try:
-            with self._asking():
+            with self._unasked.waiting_for_a_request():
                 result, parts = await self._run(job, [data])
         except LostHelperError:
             return DecodedUpload(refusal=_TOO_DEMANDING)
@@ -112,20 +100,10 @@ class PictureWorker:
         Raises:
             Problem: service_unavailable, the emulator is stopping.
         """
-        with self._asking(), images.held([key]):
+        with self._unasked.waiting_for_a_request(), images.held([key]):
             data = await self.data(images, key)
             result, _ = await self._run({"job": "examine"}, [data])
             images.pictures[key].scene = result["scene"]
-
-    @contextmanager
-    def _asking(self) -> Iterator[None]:
-        """Let the drawings that nobody has asked for wait meanwhile."""
-        self._asked += 1
-        try:
-            yield
-        finally:
-            self._asked -= 1
-            self._draw_large()
 
     # Drawing --------------------------------------------------------------------------
 
@@ -206,39 +184,7 @@ class PictureWorker:
             key = images.planned(other)
             is_begun = (id(images), other) in self._drawing
             if key is not None and other != recipe and not is_begun:
-                self._begin_unasked(images, key)
-
-    def _await_idleness(self, images: ImageStore, key: str) -> None:
-        """Draw a new picture when nobody waits for image work, if it is large.
-
-        A list shows the sizes of its pictures, so it would have to wait for all of them.
-        """
-        recipe = images.pictures[key].recipe
-        if recipe is not None and max(recipe.width, recipe.height) >= _LARGE_EDGE:
-            self._waiting.append((ref(images), key))
-            self._draw_large()
-
-    def _draw_large(self) -> None:
-        """Draw the next large picture, unless there is other image work."""
-        if self._asked or self._large is not None or not _has_loop():
-            return
-        while self._waiting:
-            images_ref, key = self._waiting.popleft()
-            images = images_ref()
-            if images is not None and _is_to_draw(images, key):
-                self._large = self._begin_unasked(images, key)
-                self._large.add_done_callback(self._draw_next_large)
-                return
-
-    def _draw_next_large(self, _ended: asyncio.Future[None]) -> None:
-        self._large = None
-        self._draw_large()
-
-    def _begin_unasked(self, images: ImageStore, key: str) -> asyncio.Future[None]:
-        drawing = asyncio.ensure_future(self._draw_unasked(images, key))
-        self._unasked.add(drawing)
-        drawing.add_done_callback(self._unasked.discard)
-        return drawing
+                self._unasked.begin(images, key)
 
     async def _draw_unasked(self, images: ImageStore, key: str) -> None:
         """Draw a picture; a failure is reported when the picture is asked for."""
@@ -261,19 +207,3 @@ def _data_at_hand(
         if data is not None:
             at_hand[source] = data
     return at_hand
-
-
-def _is_to_draw(images: ImageStore, key: str) -> bool:
-    picture = images.pictures.get(key)
-    if picture is None or picture.recipe is None:
-        return False
-    return images.drawn(picture.recipe) is None
-
-
-def _has_loop() -> bool:
-    """Whether an event loop runs here: events may also be applied without one."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
