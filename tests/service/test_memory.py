@@ -1,4 +1,6 @@
-"""What the service keeps in memory: requests within the bounds of the journal, and nothing of ended sandboxes."""
+"""What the service keeps in memory: requests within the bounds of the journal, and
+nothing of ended sandboxes.
+"""
 
 import gc
 import time
@@ -47,23 +49,21 @@ def _leave(journal: Journal, request: RequestRecord) -> None:
 
 def _pass(journal: Journal, size_bytes: int = 0) -> None:
     request = _arrive(journal)
-    request.operation, request.status, request.response_body = (
-        "getTeam",
-        200,
-        b"x" * size_bytes,
-    )
+    request.operation = "getTeam"
+    request.status = 200
+    request.response_body = b"x" * size_bytes
     _leave(journal, request)
 
 
 def test_the_oldest_requests_are_dropped() -> None:
     journal = Journal()
+
     for _ in range(MAX_REQUESTS + 5):
         _pass(journal)
-    assert (MAX_REQUESTS, 5, 6) == (
-        len(journal.requests),
-        journal.dropped,
-        journal.requests[0].sequence,
-    )
+
+    assert len(journal.requests) == MAX_REQUESTS
+    assert journal.dropped == 5
+    assert journal.requests[0].sequence == 6
 
 
 @pytest.mark.parametrize(
@@ -74,22 +74,24 @@ def test_requests_are_dropped_when_their_bodies_are_too_many_bytes(
 ) -> None:
     journal = Journal(max_requests=max_requests)
     fitting = MAX_BYTES // (MAX_KEPT_BODY_BYTES + len("/v1/team"))
+
     for _ in range(fitting + 3):
         _pass(journal, MAX_KEPT_BODY_BYTES)
-    assert (fitting + 3 - dropped, dropped) == (len(journal.requests), journal.dropped)
+
+    assert len(journal.requests) == fitting + 3 - dropped
+    assert journal.dropped == dropped
 
 
 def test_long_paths_queries_and_headers_count_as_bytes() -> None:
     journal = Journal()
-    _leave(journal, _arrive(journal, "/" + "p" * 999))
-    request = _arrive(journal, "/v1")
-    request.key_header, request.query, request.content_type_header = (
-        b"k" * 500,
-        b"q" * 70,
-        b"c" * 9,
-    )
+    request = _arrive(journal, "/" + "p" * 999)
+    request.key_header = b"k" * 500
+    request.query = b"q" * 70
+    request.content_type_header = b"c" * 9
+
     _leave(journal, request)
-    assert 1000 + 3 + 500 + 70 + 9 == journal.held_bytes
+
+    assert journal.held_bytes == 1000 + 500 + 70 + 9
 
 
 def _drop(journal: Journal) -> None:
@@ -104,26 +106,35 @@ def test_a_request_that_is_dropped_in_flight_holds_no_bytes_when_it_leaves(
     journal = Journal()
     slow = _arrive(journal)
     lose(journal)
-    before = journal.held_bytes, len(journal.requests)
+    held_bytes = journal.held_bytes
+    requests = list(journal.requests)
+
     slow.response_body = b"late"
     _leave(journal, slow)
-    assert before == (journal.held_bytes, len(journal.requests))
+
+    assert journal.held_bytes == held_bytes
+    assert list(journal.requests) == requests
 
 
 def test_a_problem_keeps_nothing_alive_of_where_it_was_raised() -> None:
-    journal, looked_at = Journal(), set[str]()
-    request, seen = _arrive(journal), ref(looked_at)
+    journal = Journal()
+    request = _arrive(journal)
+    local_value = set[str]()
+    reference = ref(local_value)
     try:
         try:
-            raise KeyError(looked_at)
+            raise KeyError(local_value)
         except KeyError:
             raise Problem("invalid_input", "no") from None
     except Problem as problem:
         request.problem = problem
+
     _leave(journal, request)
-    del looked_at
+    del local_value
     gc.collect()
-    assert (None, "invalid_input") == (seen(), journal.completed()[0].code)
+
+    assert reference() is None
+    assert journal.completed()[0].code == "invalid_input"
 
 
 @contextmanager
@@ -138,7 +149,9 @@ def without_collector() -> Iterator[None]:
 
 
 def is_gone_soon(emulator: EmulatorUnderTest, is_gone: Callable[[], bool]) -> bool:
-    """Tell whether something goes while some requests are answered: a thread may hold its last result for a moment."""
+    """Tell whether something goes while some requests are answered: a thread may hold
+    its last result for a moment.
+    """
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_gone() and time.monotonic() < deadline:
         assert emulator.ask("GET", "/health").status == 200
@@ -150,29 +163,49 @@ def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(
 ) -> None:
     sandboxes = emulator.application.sandboxes
     sandboxes.watchers.append(lambda _sandbox, _entry: None)
-    key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"][
-        "IMAGE_WORKFLOW_API_KEY"
-    ]
+    sandbox = emulator.told("POST", "/sandboxes", {"id": "other"})
+    key = sandbox["env"]["IMAGE_WORKFLOW_API_KEY"]
     emulator.photograph(key)
     content = emulator.ask("GET", "/state", sandbox="other").body
+
     with without_collector():
-        for method, path, sent in (("PUT", "/state", content), ("DELETE", "", None)):
-            emulator.get("/team", key)
-            ended = ref(sandboxes.by_id["other"])
-            assert (
-                emulator.ask(method, path, sandbox="other", content=sent).status < 300
-            )
-            assert is_gone_soon(emulator, lambda ended=ended: ended() is None)  # type: ignore[misc]
+        emulator.get("/team", key)
+        replaced = ref(sandboxes.by_id["other"])
+        emulator.told("PUT", "/state", sandbox="other", content=content)
+        assert is_gone_soon(emulator, lambda: replaced() is None)
+
+        emulator.get("/team", key)
+        deleted = ref(sandboxes.by_id["other"])
+        emulator.told("DELETE", "", sandbox="other")
+        assert is_gone_soon(emulator, lambda: deleted() is None)
 
 
 class Unjudged(EmulatorUnderTest):
-    """An emulator whose answers may be of any kind: a request may find that its sandbox is gone."""
+    """An emulator whose answers may be of any kind: a request may find that its sandbox
+    is gone.
+    """
 
     def check(self, call: Call, answer: Answer) -> None:
         pass
 
 
-def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last_of_them() -> (
+def requests_that_wait(emulator: EmulatorUnderTest, key: str) -> list[Call]:
+    """Return requests of which the first two wait for image work."""
+    ready = emulator.ready_upload(key=key)
+    return [
+        completion_call(*ready, key=key),
+        Call("GET", "/assets", key=key),
+        Call("GET", "/team", key=key),
+    ]
+
+
+def sandboxes_in_memory(emulator: EmulatorUnderTest) -> int:
+    memory = emulator.application.sandboxes.memory
+    sandboxes = [thing for thing in gc.get_objects() if isinstance(thing, Sandbox)]
+    return sum(sandbox.memory is memory for sandbox in sandboxes)
+
+
+def test_sandboxes_that_end_beside_requests_leave_memory_with_the_last_of_them() -> (
     None
 ):
     with (
@@ -181,34 +214,17 @@ def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last
     ):
         emulator.photograph()
         emulator.advance(60)
-        content, memory = (
-            emulator.ask("GET", "/state").body,
-            emulator.application.sandboxes.memory,
-        )
+        content = emulator.ask("GET", "/state").body
+        ends = [
+            control_call("PUT", "/state", content=content),
+            control_call("DELETE", "", sandbox="other"),
+        ]
         for _ in range(3):
             emulator.told("POST", "/sandboxes", {"id": "other"})
             emulator.told("PUT", "/state", content=content)
-            in_flight = []
-            for key in (FULL, f"{FULL}_other"):
-                in_flight.append(
-                    completion_call(*emulator.ready_upload(key=key), key=key)
-                )
-                in_flight += [
-                    Call("GET", path, key=key) for path in ("/assets", "/team")
-                ]  # and pictures are drawn
-            ends = (
-                control_call("PUT", "/state", content=content),
-                control_call("DELETE", "", sandbox="other"),
-            )
+            in_flight = requests_that_wait(emulator, FULL)
+            in_flight += requests_that_wait(emulator, f"{FULL}_other")
+
             emulator.together(*in_flight, *ends)
-            assert is_gone_soon(
-                emulator,
-                lambda: (
-                    sum(
-                        one.memory is memory
-                        for one in gc.get_objects()
-                        if isinstance(one, Sandbox)
-                    )
-                    == 1
-                ),
-            )
+
+            assert is_gone_soon(emulator, lambda: sandboxes_in_memory(emulator) == 1)

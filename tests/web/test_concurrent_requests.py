@@ -1,16 +1,28 @@
-"""What changes while a request waits in admission: everything after the wait is read again (D13)."""
+"""What changes while a request waits in admission: everything after the wait is read
+again (D13).
+"""
 
 from tests.support.emulator_client import (
+    INVALID_REFERENCE,
     Call,
     EmulatorUnderTest,
+    advance_call,
     completion_call,
     control_call,
     ingredient_body,
 )
 
+UNKNOWN_KEY = (401, "authentication_required")
+ASSET_NOT_FOUND = (404, "asset_not_found")
+UPLOAD_NOT_FOUND = (404, "upload_not_found")
+IN_PROGRESS = (409, "idempotency_in_progress")
+UPLOAD_EXPIRED = (410, "upload_expired")
+
 
 def completion(emulator: EmulatorUnderTest) -> Call:
-    """Return the completion of a session that has its bytes: it waits while they are decoded."""
+    """Return the completion of a session that has its bytes: it waits while they are
+    decoded.
+    """
     return completion_call(*emulator.ready_upload(), idempotency_key="k")
 
 
@@ -23,34 +35,35 @@ def test_a_window_that_closes_while_the_bytes_are_decoded_has_closed(
     emulator: EmulatorUnderTest,
 ) -> None:
     call = completion(emulator)
-    answer, moved = emulator.together(
-        call, control_call("POST", "/clock/advance", {"seconds": 15 * 60})
-    )
-    assert (moved.status, answer.outcome) == (200, (410, "upload_expired"))
+
+    answer, moved = emulator.together(call, advance_call(15 * 60))
+
+    assert moved.status == 200
+    assert answer.outcome == UPLOAD_EXPIRED
 
 
 def test_a_source_deleted_while_it_is_looked_at_is_not_usable(
     emulator: EmulatorUnderTest,
 ) -> None:
     asset = output(emulator)
-    answers = emulator.together(
-        Call("POST", "/backgrounds", ingredient_body("background", [asset])),
-        Call("DELETE", f"/assets/{asset}"),
-    )
-    assert [answer.outcome for answer in answers] == [
-        (422, "invalid_reference"),
-        (200, "asset_deletion"),
-    ]
+    creation = Call("POST", "/backgrounds", ingredient_body("background", [asset]))
+    deletion = Call("DELETE", f"/assets/{asset}")
+
+    created, deleted = emulator.together(creation, deletion)
+
+    assert created.outcome == INVALID_REFERENCE
+    assert deleted.status == 200
     assert emulator.items("/operations") == []
 
 
 def test_a_request_that_waits_holds_up_nobody(emulator: EmulatorUnderTest) -> None:
-    answers = emulator.together(
-        completion(emulator), Call("GET", "/team"), completion(emulator)
-    )
-    first, second, third = [answer.headers["request-id"] for answer in answers]
+    calls = [completion(emulator), Call("GET", "/team"), completion(emulator)]
+
+    answers = emulator.together(*calls)
+
+    request_ids = [answer.headers["request-id"] for answer in answers]
     assert [answer.status for answer in answers] == [201, 200, 201]
-    assert first < second < third
+    assert sorted(request_ids) == request_ids
 
 
 RESET = control_call("POST", "/reset")
@@ -60,9 +73,13 @@ def test_a_write_whose_sandbox_is_reset_meanwhile_is_to_be_sent_again(
     emulator: EmulatorUnderTest,
 ) -> None:
     call = completion(emulator)
+
     answer, reset = emulator.together(call, RESET)
-    assert (answer.outcome, reset.status) == ((409, "idempotency_in_progress"), 200)
-    assert emulator.send(call).outcome == (404, "upload_not_found")
+    again = emulator.send(call)
+
+    assert reset.status == 200
+    assert answer.outcome == IN_PROGRESS
+    assert again.outcome == UPLOAD_NOT_FOUND
     assert emulator.items("/assets") == []
 
 
@@ -70,51 +87,59 @@ def test_a_read_whose_sandbox_is_reset_meanwhile_shows_what_is_there_now(
     emulator: EmulatorUnderTest,
 ) -> None:
     asset = output(emulator)
-    one, listed, reset = emulator.together(
-        Call("GET", f"/assets/{asset}"), Call("GET", "/assets"), RESET
-    )
-    assert (one.outcome, reset.status) == ((404, "asset_not_found"), 200)
+    calls = [Call("GET", f"/assets/{asset}"), Call("GET", "/assets")]
+
+    read, listed, reset = emulator.together(*calls, RESET)
+
+    assert reset.status == 200
+    assert read.outcome == ASSET_NOT_FOUND
     assert listed.json["data"] == []
 
 
 def test_the_key_of_a_sandbox_that_is_deleted_meanwhile_is_unknown(
     emulator: EmulatorUnderTest,
 ) -> None:
-    key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"][
-        "IMAGE_WORKFLOW_API_KEY"
-    ]
+    sandbox = emulator.told("POST", "/sandboxes", {"id": "other"})
+    key = sandbox["env"]["IMAGE_WORKFLOW_API_KEY"]
     emulator.photograph(key)
     emulator.ask("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
-    write = completion_call(
-        *emulator.ready_upload(key=key), idempotency_key="k", key=key
-    )
+    ready = emulator.ready_upload(key=key)
+    write = completion_call(*ready, idempotency_key="k", key=key)
     read = Call("GET", "/assets", key=key)  # whose picture is drawn
-    answers = emulator.together(read, write, control_call("DELETE", "/sandboxes/other"))
-    assert [answer.outcome for answer in answers[:2]] == [
-        (401, "authentication_required")
-    ] * 2
-    assert answers[2].status == 204
+    deletion = control_call("DELETE", "/sandboxes/other")
+
+    listed, completed, deleted = emulator.together(read, write, deletion)
+
+    assert deleted.status == 204
+    assert listed.outcome == UNKNOWN_KEY
+    assert completed.outcome == UNKNOWN_KEY
 
 
 def test_twenty_places_are_never_taken_by_more(emulator: EmulatorUnderTest) -> None:
     asset = output(emulator)
     body = ingredient_body("background", [asset])
+
     answers = emulator.together(
         *[Call("POST", "/backgrounds", body) for _ in range(25)]
     )
+
+    capabilities = emulator.get("/team").json["capabilities"]
     assert sorted(answer.status for answer in answers) == [202] * 20 + [429] * 5
-    assert emulator.get("/team").json["capabilities"]["api_concurrency"]["used"] == 20
+    assert capabilities["api_concurrency"]["used"] == 20
 
 
 def test_of_two_completions_at_once_one_makes_the_asset(
     emulator: EmulatorUnderTest,
 ) -> None:
     session, token = emulator.ready_upload()
-    answers = emulator.together(*(completion_call(session, token) for _ in range(2)))
-    assert [(201, "asset"), (404, "upload_not_found")] == sorted(
-        answer.outcome for answer in answers
-    )
-    assert 1 == emulator.count("/assets")
+    calls = [completion_call(session, token) for _ in range(2)]
+
+    answers = emulator.together(*calls)
+    completed, refused = sorted(answers, key=lambda answer: answer.status)
+
+    assert completed.status == 201
+    assert refused.outcome == UPLOAD_NOT_FOUND
+    assert emulator.count("/assets") == 1
 
 
 def test_a_key_is_in_progress_while_its_upload_is_decoded_whatever_the_intent(
@@ -122,15 +147,13 @@ def test_a_key_is_in_progress_while_its_upload_is_decoded_whatever_the_intent(
 ) -> None:
     """D13."""
     session, token = emulator.ready_upload()
-    calls = [
-        completion_call(session, said, idempotency_key="k")
-        for said in (token, token, "another")
-    ]
-    first, same, different = emulator.together(*calls)
-    in_progress = (409, "idempotency_in_progress")
-    assert (first.status, same.outcome, different.outcome) == (
-        201,
-        in_progress,
-        in_progress,
-    )
-    assert emulator.send(calls[0]) == first
+    call = completion_call(session, token, idempotency_key="k")
+    other_intent = completion_call(session, "another", idempotency_key="k")
+
+    first, same, different = emulator.together(call, call, other_intent)
+    replay = emulator.send(call)
+
+    assert first.status == 201
+    assert same.outcome == IN_PROGRESS
+    assert different.outcome == IN_PROGRESS
+    assert replay == first
