@@ -668,9 +668,9 @@ def test_the_pictures_of_a_teams_own_ingredient_have_the_size_of_a_card(
     assert {decode(file).size for file in files} == {(512, 640)}
 
 
-def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(
-    emulator: EmulatorUnderTest,
-) -> None:
+@pytest.fixture
+def drawn_assets(emulator: EmulatorUnderTest) -> list[Json]:
+    """Six Assets whose pictures are drawn; one is made from two of the others."""
     first = emulator.wait_for(emulator.photograph(image_count=2).json)
     emulator.wait_for(emulator.photograph(image_count=2).json)
     body = {
@@ -681,18 +681,41 @@ def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(
         "output_format": "png",
     }
     emulator.wait_for(emulator.post("/generations/edit-images", body).json)
+    return list(emulator.get("/assets?limit=6").json["data"])
+
+
+def files_of_assets(emulator: EmulatorUnderTest, assets: list[Json]) -> list[bytes]:
+    return [emulator.fetch(asset["url"]).body for asset in assets]
+
+
+def make_memory_short(emulator: EmulatorUnderTest) -> None:
+    memory = emulator.sandbox.memory
+    memory.limit_bytes = held_bytes(emulator) // 4
+    assert memory.make_room(0)
+
+
+def test_a_list_knows_the_sizes_of_pictures_that_found_no_room(
+    emulator: EmulatorUnderTest, drawn_assets: list[Json]
+) -> None:
+    files = files_of_assets(emulator, drawn_assets)
+
+    make_memory_short(emulator)
     listed = emulator.get("/assets?limit=6").json["data"]
-    files = [emulator.fetch(asset["url"]).body for asset in listed]
+
+    assert listed == drawn_assets
+    assert [asset["size_bytes"] for asset in listed] == [len(file) for file in files]
+
+
+def test_pictures_that_found_no_room_are_drawn_again_byte_for_byte(
+    emulator: EmulatorUnderTest, drawn_assets: list[Json]
+) -> None:
+    files = files_of_assets(emulator, drawn_assets)
     memory = emulator.sandbox.memory
 
-    memory.limit_bytes = held_bytes(emulator) // 4
-    has_room = memory.make_room(0)
+    make_memory_short(emulator)
 
-    assert has_room
-    assert [asset["size_bytes"] for asset in listed] == [len(file) for file in files]
-    assert emulator.get("/assets?limit=6").json["data"] == listed
     for _ in range(2):
-        assert [emulator.fetch(asset["url"]).body for asset in listed] == files
+        assert files_of_assets(emulator, drawn_assets) == files
         assert memory.held_bytes <= memory.limit_bytes
 
 
