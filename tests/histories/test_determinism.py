@@ -300,13 +300,13 @@ def test_a_twin_and_a_process_that_goes_on_from_a_saved_state_say_the_same_bytes
     ):
         with ThreadPoolExecutor(2) as both:
             begun, _ = both.map(begin, (recorder, twin))
-        first_half = len(recorder.exchanges)
         assert_equal(recorder.exchanges, twin.exchanges)
         assert recorder.journal() == twin.journal()
 
         successor.told("PUT", "/state", content=recorder.ask("GET", "/state").body)
         successor.keys_used = recorder.keys_used
         successor.exchanges.clear()
+        first_half = len(recorder.exchanges)
         with ThreadPoolExecutor(2) as both:
             list(both.map(lambda each: go_on(each, begun), (recorder, successor)))
         second_half = of_the_service(recorder)[first_half:]
