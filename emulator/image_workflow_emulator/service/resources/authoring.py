@@ -213,7 +213,7 @@ def _plan(call: Call, change: Change, planned: WorkOutcome) -> OperationOutcome:
     failure = None
     charge = _charge(sandbox, change, planned)
     if planned.fail:
-        failure = work.failure(planned.fail)
+        failure = work.FAILURES[planned.fail]
         charge = 0
     return OperationOutcome(starts_at, finishes_at, failure, charge, change.source_ids)
 

@@ -113,8 +113,9 @@ def _offsets_ms(
         usual_ms = timings.first_output_ms + slot * timings.next_output_ms
         offsets_ms.append(usual_ms * factor)
     if duration_ms is not None:
-        last_ms = offsets_ms[-1] or 1
-        offsets_ms = [duration_ms * (each_ms or 1) // last_ms for each_ms in offsets_ms]
+        # Where the world takes no time for outputs, all of them end at the last one's.
+        usual = [offset_ms or 1 for offset_ms in offsets_ms]
+        offsets_ms = [duration_ms * offset_ms // usual[-1] for offset_ms in usual]
     if sandbox.readings.slot_order == "shuffled":  # D76
         offsets_ms.reverse()
     return offsets_ms
@@ -125,7 +126,7 @@ def _failure(outcome: WorkOutcome, slot: int) -> WorkError | None:
     code = outcome.fail or outcome.outputs.get(slot)
     if code is None:
         return None
-    return work.failure(code)
+    return work.FAILURES[code]
 
 
 # The end ------------------------------------------------------------------------------

@@ -106,11 +106,13 @@ def refer_to_all(
 
 
 def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource | None:
-    return lookup.collection(call.sandbox.store).visible(call.team_id, identifier)
+    collection = lookup.collection(call.sandbox.store)
+    return collection.visible(call.team_id, identifier)
 
 
 def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
-    item = lookup.collection(call.sandbox.store).items.get(identifier)
+    collection = lookup.collection(call.sandbox.store)
+    item = collection.items.get(identifier)
     path = f"/{lookup.noun.replace('_', '-')}s"
     return remedy_for_absent(call, item, f"use an id that GET {path} lists")
 

@@ -109,7 +109,9 @@ def plan_photography(call: Call, chosen: Chosen) -> Plan:
     intent = call.intent
     _check_camera_distance(intent, chosen.pose)
     _check_subjects(call, _subjects_of(chosen, intent))
-    photos = [(each.primary_asset_id, each.asset_ids) for each in chosen.products]
+    photos = [
+        (product.primary_asset_id, product.asset_ids) for product in chosen.products
+    ]
     subjects = orders.pack(photos, intent["asset_ids"])
     first_slot = _photograph(call, chosen, subjects)
     slots = range(1, intent["image_count"] + 1)
@@ -159,7 +161,11 @@ def _photograph(
     model_pictures: list[str] = []
     for model in chosen.models:
         model_pictures += model.picture_keys
-    swatches = [each.picture_keys[0] for each in (chosen.style, chosen.pose) if each]
+    swatches = [
+        ingredient.picture_keys[0]
+        for ingredient in (chosen.style, chosen.pose)
+        if ingredient is not None
+    ]
     colorway = intent.get("colorway", {})
     return PhotographRecipe(
         width=width,

@@ -3,7 +3,7 @@ finished, with its place and its Credits.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import structs
 
@@ -20,17 +20,24 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 SomeWork = TypeVar("SomeWork", bound=Work)
 
-_FAILURES: Mapping[FailureCode, tuple[str, bool]] = {
-    "processing_failed": ("The work could not be completed.", True),
-    "timed_out": ("The work took too long and was given up.", True),
-    "content_rejected": ("The content was rejected by a safety check.", False),
+FAILURES: Final[Mapping[FailureCode, WorkError]] = {
+    "processing_failed": WorkError(
+        code="processing_failed",
+        message="The work could not be completed.",
+        retryable=True,
+    ),
+    "timed_out": WorkError(
+        code="timed_out",
+        message="The work took too long and was given up.",
+        retryable=True,
+    ),
+    "content_rejected": WorkError(
+        code="content_rejected",
+        message="The content was rejected by a safety check.",
+        retryable=False,
+    ),
 }
-"""By code: the message, and whether the work may be ordered again (D31)."""
-
-
-def failure(code: FailureCode) -> WorkError:
-    """Return the error of failed work or of a failed output (D31)."""
-    return WorkError(code, *_FAILURES[code])
+"""The errors of failed work and of failed outputs, by code (D31)."""
 
 
 def skips_queue(sandbox: Sandbox) -> bool:

@@ -5,8 +5,8 @@ commit, which carries out what they found to be allowed. Nothing happens between
 that could forbid it.
 
 The caller is the credential behind a key, with its sandbox and its Team's account:
-identity only, `admission` decides what it may do. Also which key a client gets that
-brings none.
+identity only, `admission` decides what it may do. Also picks the key for clients that
+have none.
 """
 
 from collections.abc import Callable, Mapping
