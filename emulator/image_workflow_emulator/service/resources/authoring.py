@@ -82,7 +82,8 @@ def _check_sources(kind: str, call: Call, target: Ingredient | None) -> Change:
     """422: the Assets that the work is made from are there."""
     intent = call.intent
     if "asset_id" in intent:
-        sources = [refer(call, ASSET, "/asset_id", intent["asset_id"])]
+        source = refer(call, ASSET, "/asset_id", intent["asset_id"])
+        sources = [source]
     else:
         asset_ids = intent.get("asset_ids", ())
         sources = refer_to_all(call, ASSET, "/asset_ids", asset_ids)
@@ -117,9 +118,11 @@ def source_to_examine(call: Call) -> str | None:
     asset_id = call.intent.get("asset_id")
     if asset_id is None:
         return None
-    if call.sandbox.store.assets.visible(call.team_id, asset_id) is None:
+    asset = call.sandbox.store.assets.visible(call.team_id, asset_id)
+    if asset is None:
         return None
-    if call.sandbox.images.pictures[asset_id].scene:
+    picture = call.sandbox.images.pictures[asset_id]
+    if picture.scene:
         return None
     return str(asset_id)
 
@@ -135,7 +138,8 @@ def _change(call: Call, change: Change) -> Ingredient | Operation:
         return _admit(call, change)
     attributes = _attributes(call.intent)
     changed = structs.replace(change.target, updated_at=call.now, **attributes)
-    call.sandbox.store.ingredients[change.kind].replace(changed)
+    collection = call.sandbox.store.ingredients[change.kind]
+    collection.replace(changed)
     return changed
 
 
@@ -143,7 +147,8 @@ def _delete(call: Call, ingredient: Ingredient) -> None:
     """Delete a Team's ingredient for good; admitted Generations captured what they need
     of it.
     """
-    call.sandbox.store.ingredients[ingredient.kind].remove(ingredient)
+    collection = call.sandbox.store.ingredients[ingredient.kind]
+    collection.remove(ingredient)
     call.sandbox.images.withdraw(ingredient.picture_keys)
 
 
@@ -162,7 +167,8 @@ def _admit(call: Call, change: Change) -> Operation:
     else:
         operation_type = f"{change.kind}.update"
         target_id = target.id
-    outcome = _plan(call, change, work.decide(call, operation_type))
+    planned = work.decide(call, operation_type)
+    outcome = _plan(call, change, planned)
     operation = Operation(
         id=sandbox.identifiers.next("op"),
         type=operation_type,
@@ -248,7 +254,8 @@ def _duration_ms(sandbox: Sandbox, change: Change, planned: WorkOutcome) -> int:
 def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     """Start an Operation: its time in the queue is over."""
     operations = sandbox.store.operations
-    operations.replace(work.started(operations.items[operation_id], now))
+    operation = operations.items[operation_id]
+    operations.replace(work.started(operation, now))
 
 
 def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:

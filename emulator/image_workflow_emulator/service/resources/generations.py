@@ -141,7 +141,8 @@ def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
 
 
 def _started_output(output: Output) -> Output:
-    return structs.replace(output, status=OUTPUT.after(output.status, "started"))
+    status = OUTPUT.after(output.status, "started")
+    return structs.replace(output, status=status)
 
 
 def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> None:
@@ -149,7 +150,8 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     generation = sandbox.store.generations.items[generation_id]
     outputs = list(generation.outputs)
     outputs[slot] = _finished_output(sandbox, generation, slot, now)
-    sandbox.accounts[generation.team_id].budget.give_back_place(generation.id)
+    account = sandbox.accounts[generation.team_id]
+    account.budget.give_back_place(generation.id)
     changed = structs.replace(generation, outputs=tuple(outputs), updated_at=now)
     if all(output.status in OUTPUT.terminal for output in outputs):
         changed = _finished(sandbox, changed, now)

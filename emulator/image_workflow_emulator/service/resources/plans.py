@@ -59,6 +59,15 @@ def _plan(
     return Plan(price, places, workflow, asset_ids, recipes)
 
 
+def _output_size(call: Call) -> tuple[int, int]:
+    """Return the pixel size of an output that has an aspect ratio and a resolution."""
+    return orders.output_size(
+        aspect_ratio=call.intent["aspect_ratio"],
+        resolution=call.intent["resolution"],
+        reading=call.sandbox.readings.pixel_sizes,
+    )
+
+
 # Product Photography ------------------------------------------------------------------
 
 
@@ -150,9 +159,7 @@ def _photograph(
 ) -> PhotographRecipe:
     """Return the recipe of the first slot."""
     intent = call.intent
-    width, height = orders.output_size(
-        intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes
-    )
+    width, height = _output_size(call)
     background_pictures: list[str] = []
     background_kind = intent["background"]["type"]
     if chosen.background is not None:
@@ -219,9 +226,7 @@ def plan_edit(call: Call, _checked: None) -> Plan:
     """422: the Assets are there. Return the plan."""
     intent = call.intent
     refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
-    width, height = orders.output_size(
-        intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes
-    )
+    width, height = _output_size(call)
     recipe = EditRecipe(
         width=width,
         height=height,

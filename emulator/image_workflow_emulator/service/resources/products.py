@@ -63,7 +63,8 @@ def add_asset(
 
 
 def _check_photos(call: Call, product: Product | None) -> Product | None:
-    refer_to_all(call, ASSET, "/asset_ids", call.intent.get("asset_ids", []))
+    asset_ids = call.intent.get("asset_ids", ())
+    refer_to_all(call, ASSET, "/asset_ids", asset_ids)
     return product
 
 
@@ -128,7 +129,8 @@ def _check_unused(call: Call, asset: Asset) -> Asset:
 def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
     """Delete an Asset, and take it out of every Product (section 3, rule 5)."""
     store = call.sandbox.store
-    product_ids = list(store.products.ids(asset.team_id, {"asset_ids": asset.id}))
+    with_asset = {"asset_ids": asset.id}
+    product_ids = list(store.products.ids(asset.team_id, with_asset))
     reassigned: list[str] = []
     deleted: list[str] = []
     for product_id in product_ids:
@@ -150,7 +152,12 @@ def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
         store.products.replace(changed)
     store.assets.remove(asset)
     call.sandbox.images.withdraw([asset.id])
-    return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))
+    return AssetDeletion(
+        id=asset.id,
+        removed_product_memberships=len(product_ids),
+        reassigned_primary_product_ids=tuple(reassigned),
+        deleted_product_ids=tuple(deleted),
+    )
 
 
 CREATE_PRODUCT = Handler(

@@ -107,7 +107,8 @@ def token(sandbox: Sandbox, session: UploadSession, digest: str) -> str:
     """Return the upload token of a session's bytes; the same bytes have the same one
     (D16).
     """
-    return "upt_" + sandbox.signer.sign("upload token", session.id, digest)
+    signature = sandbox.signer.sign("upload token", session.id, digest)
+    return f"upt_{signature}"
 
 
 def check_window(session: UploadSession, now: int) -> None:
@@ -150,9 +151,8 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -
     """Accept the complete bytes of a session, once, and return the upload token."""
     if session.digest is None:
         status = UPLOAD_SESSION.after(session.status, "bytes_accepted")
-        sandbox.store.uploads.replace(
-            structs.replace(session, status=status, digest=digest)
-        )
+        received = structs.replace(session, status=status, digest=digest)
+        sandbox.store.uploads.replace(received)
         sandbox.images.put(session.id, data)
         sandbox.images.pictures[session.id].is_public = False
     return token(sandbox, session, digest)
@@ -170,20 +170,26 @@ def to_decode(call: Call) -> tuple[bytes, str] | None:
     it will be refused anyway.
     """
     sandbox = call.sandbox
-    session = sandbox.store.uploads.visible(call.team_id, call.resource_id)
+    session = _session_in_path(call)
     if session is None or session.digest is None or session.status != "received":
         return None
     if call.now >= session.expires_at:
         return None
-    if call.intent["upload_token"] != token(sandbox, session, session.digest):
+    right_token = token(sandbox, session, session.digest)
+    if call.intent["upload_token"] != right_token:
         return None
     data = sandbox.images.pictures[session.id].data or b""
     return data, session.content_type
 
 
+def _session_in_path(call: Call) -> UploadSession | None:
+    uploads = call.sandbox.store.uploads
+    return uploads.visible(call.team_id, call.resource_id)
+
+
 def _find_open(call: Call, _checked: None) -> UploadSession:
     """Return the session that the path names. Raises Problem upload_not_found."""
-    session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
+    session = _session_in_path(call)
     if session is None:
         item = call.sandbox.store.find_upload(call.resource_id)
         remedy = "use the id of a session that POST /uploads gave"
@@ -216,7 +222,8 @@ def _check_state(call: Call, session: UploadSession) -> UploadSession:
 
 def _check_room(call: Call, session: UploadSession) -> UploadSession:
     """503: the picture takes the place of the session's bytes (D55)."""
-    call.sandbox.check_memory(len(_decoded(call).data) - session.size_bytes)
+    picture_bytes = len(_decoded(call).data)
+    call.sandbox.check_memory(picture_bytes - session.size_bytes)
     return session
 
 
@@ -266,7 +273,8 @@ def _check_present(session: UploadSession) -> None:
 def _finish(call: Call, session: UploadSession, event: SessionEvent) -> None:
     sandbox = call.sandbox
     status = UPLOAD_SESSION.after(session.status, event)
-    sandbox.store.uploads.replace(structs.replace(session, status=status))
+    finished = structs.replace(session, status=status)
+    sandbox.store.uploads.replace(finished)
     sandbox.images.release([session.id])
     sandbox.timeline.forget(session.id)
 

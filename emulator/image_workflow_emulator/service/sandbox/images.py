@@ -142,7 +142,8 @@ class ImageStore:
 
     def put(self, key: str, data: bytes, scene: Scene | None = None) -> None:
         """Keep encoded bytes under a new key, held once."""
-        self._add(key, Content(None, data, len(data)), scene)
+        content = Content(None, data, size_bytes=len(data))
+        self._add(key, content, scene)
         self.account(len(data))
 
     def plan(self, key: str, recipe: Recipe) -> None:
@@ -178,7 +179,8 @@ class ImageStore:
 
     def _add(self, key: str, content: Content, scene: Scene | None = None) -> None:
         content.keys.add(key)
-        self.pictures[key] = Picture(content, scene, self.signer.sign("file", key))
+        secret = self.signer.sign("file", key)
+        self.pictures[key] = Picture(content, scene, secret)
 
     # Holds ----------------------------------------------------------------------------
 
@@ -241,7 +243,8 @@ class ImageStore:
         """
         # What a picture is made from comes before it.
         for key in reversed(list(self.pictures)):
-            if key in self.pictures and self.pictures[key].holds == 0:
+            picture = self.pictures.get(key)
+            if picture is not None and picture.holds == 0:
                 self.hold([key])
                 self.release([key])
 

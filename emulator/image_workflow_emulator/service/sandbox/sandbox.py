@@ -255,7 +255,8 @@ class Sandbox(SandboxState):
         self.identifiers = Identifiers(
             self.seed.value, self.counters, is_long=self.options.evolution
         )
-        self.signer = Signer(self.seed.digest("signer", self.signing_name))
+        secret = self.seed.digest("signer", self.signing_name)
+        self.signer = Signer(secret)
         self.images = ImageStore(self.memory, self.signer)
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.causes: dict[tuple[str, str], Cause] = {}
@@ -295,7 +296,8 @@ class Sandbox(SandboxState):
         """Open a Team with its Credits and credentials."""
         values = {**NEW_TEAM, **described.values()}
         credits_at_start = values.pop("credits")
-        team = Team(id=self.identifiers.next("team"), name=described.name, **values)
+        team_id = self.identifiers.next("team")
+        team = Team(id=team_id, name=described.name, **values)
         account = TeamAccount(team)
         account.ledger.grant(credits_at_start, now, "start")
         self.accounts[team.id] = account

@@ -64,9 +64,11 @@ def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
     The sandbox may change while the pieces are fetched, from whatever thread: they show
     the moment of this call.
     """
-    head = Encoder().encode_lines([tables.head_of(sandbox, now)])
+    head = tables.head_of(sandbox, now)
+    head_line = Encoder().encode_lines([head])
     pictures = tables.pictures_of(sandbox)
-    return _pieces(head, pictures, tables.rows_of(sandbox, pictures))
+    rows = tables.rows_of(sandbox, pictures)
+    return _pieces(head_line, pictures, rows)
 
 
 class _Sink(io.RawIOBase):
@@ -125,7 +127,8 @@ def _lines(head: bytes, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
     for name, table in rows.items():
         rows_left = iter(table)
         while rows_now := list(islice(rows_left, _ROWS_AT_ONCE)):
-            yield encoder.encode_lines([(name, row) for row in rows_now])
+            lines = [(name, row) for row in rows_now]
+            yield encoder.encode_lines(lines)
 
 
 # Reading ------------------------------------------------------------------------------
@@ -212,7 +215,8 @@ class _Reading:
         decoders = {name: Decoder(row_type) for name, row_type in tables.TABLES.items()}
         with _open(self.archive, STATE, MAX_STATE_BYTES) as file:
             lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
-            head = msgspec.json.decode(next(lines, b""), type=tables.Head)
+            first_line = next(lines, b"")
+            head = msgspec.json.decode(first_line, type=tables.Head)
             loading = tables.Loading(
                 head, self.identifier, memory, self.contract, picture_of
             )

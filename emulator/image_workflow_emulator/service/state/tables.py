@@ -194,7 +194,8 @@ def _encoded(rows: Iterable[Any]) -> list[msgspec.Raw]:
 
 def _events(sandbox: Sandbox) -> list[SavedEvent]:
     """Return the events to come, in the order in which they were scheduled."""
-    pending = sorted(sandbox.timeline.pending(), key=lambda event: event.sequence)
+    pending = list(sandbox.timeline.pending())
+    pending.sort(key=lambda event: event.sequence)
     return [
         (event.due, event.kind, event.subject, event.detail)
         for event in pending
