@@ -1,4 +1,7 @@
-"""`wait`, `clock`, `reset`, `state` and `requests show --format curl`: commands that speak to a running emulator."""
+"""Commands that speak to a running emulator.
+
+`wait`, `clock`, `reset`, `state` and `requests show --format curl`.
+"""
 
 import json
 import os
@@ -12,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import ask, run_command, run_writing_to
-from tests.support.emulator_client import FULL, JSON, START, UPLOAD, Call
+from tests.cli.command import ask, run_command, run_writing_to, told
+from tests.support.emulator_client import FULL, JSON, START, UPLOAD, Call, Json
 from tests.support.pictures import noise
 from tests.support.served import PATIENCE_SECONDS, Outcome, Server, run_program, serving
 from tests.support.served_client import ServedClient
@@ -23,75 +26,127 @@ def run(server: Server, *arguments: str) -> Outcome:
     return run_command(*arguments, EMULATOR_URL=server.url)
 
 
-def shown(outcome: Outcome) -> dict[str, str]:
-    """Return the columns of a clock's table."""
-    assert (outcome.status, outcome.complaint) == (0, "")
-    heads, row = outcome.output.replace("NEXT EVENT AT", "NEXT").splitlines()
+def test_wait_returns_once_it_is_ready_and_takes_no_proxy(server: Server) -> None:
+    proxy = "http://127.0.0.1:1"
+
+    output = told(server, "wait --timeout 5", http_proxy=proxy)
+
+    assert output == ""
+
+
+# The clock and reset -----------------------------------------------------------------
+
+
+def clock_row(server: Server, line: str) -> dict[str, str]:
+    """Run a command of the clock, and return the columns of its table."""
+    heads, row = told(server, line).replace("NEXT EVENT AT", "NEXT").splitlines()
     return dict(zip(heads.lower().split(), row.split(), strict=True))
 
 
-def test_wait_returns_once_it_is_ready_and_takes_no_proxy(server: Server) -> None:
-    outcome = run_command(
-        "wait",
-        "--timeout",
-        "5",
-        EMULATOR_URL=server.url,
-        http_proxy="http://127.0.0.1:1",
-    )
-    assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")
-
-
-def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
-    still = {
+def test_the_clock_is_shown(server: Server) -> None:
+    assert clock_row(server, "clock") == {
+        "now": START,
         "mode": "manual",
         "pending": "0",
         "next": "-",
         "fired": "-",
         "stalled": "-",
     }
-    assert shown(run(server, "clock")) == {"now": START, **still}
-    still |= {"fired": "0", "stalled": "0"}
-    assert shown(run(server, "clock", "advance", "90s")) == {
-        "now": "2026-01-01T00:01:30.000Z",
-        **still,
-    }
-    moved = shown(
-        run_command("clock", "to", "--url", server.url, "2026-01-01T01:05:00+01:00")
-    )
-    assert moved == {"now": "2026-01-01T00:05:00.000Z", **still}
-    assert shown(run(server, "clock", "next"))["fired"] == "0"
-    assert shown(run(server, "clock", "idle"))["fired"] == "0"
-    assert run(server, "reset").output == "done\n"
-    assert shown(run(server, "clock", "show"))["now"] == START
+
+
+def test_the_clock_shows_what_is_to_come(server: Server) -> None:
     ask(server, "/v1/uploads", body=UPLOAD, method="POST")
-    clock = shown(run(server, "clock"))
-    assert (clock["pending"], clock["next"]) == ("1", "2026-01-01T00:15:00.000Z")
-    assert ["x60", "auto"] == [
-        shown(run(server, "clock", "mode", mode))["mode"] for mode in ("x60", "auto")
-    ]
-    assert ask(server, "/_emulator/clock") == json.loads(
-        run(server, "clock", "--format", "json").output
-    )
+
+    row = clock_row(server, "clock show")
+
+    assert row["pending"] == "1"
+    assert row["next"] == "2026-01-01T00:15:00.000Z"
 
 
-def test_without_the_control_token_nothing_but_health_is_told() -> None:
+@pytest.mark.parametrize(
+    ("line", "now"),
+    [
+        ("clock advance 90s", "2026-01-01T00:01:30.000Z"),
+        ("clock to 2026-01-01T01:05:00+01:00", "2026-01-01T00:05:00.000Z"),
+        ("clock next", START),
+        ("clock idle", START),
+    ],
+)
+def test_the_clock_is_moved(server: Server, line: str, now: str) -> None:
+    row = clock_row(server, line)
+
+    assert row["now"] == now
+    assert row["fired"] == "0"
+    assert row["stalled"] == "0"
+
+
+def test_the_address_may_be_an_option_within_a_command(server: Server) -> None:
+    instant = "2026-01-01T00:05:00.000Z"
+
+    outcome = run_command("clock", "to", "--url", server.url, instant)
+
+    assert outcome.status == 0
+    assert instant in outcome.output
+
+
+@pytest.mark.parametrize("mode", ["x60", "auto"])
+def test_the_mode_of_the_clock_is_set(server: Server, mode: str) -> None:
+    assert clock_row(server, f"clock mode {mode}")["mode"] == mode
+
+
+def test_the_clock_is_told_as_the_control_plane_does(server: Server) -> None:
+    text = told(server, "clock --format json")
+
+    assert json.loads(text) == ask(server, "/_emulator/clock")
+
+
+def test_the_emulator_is_reset(server: Server) -> None:
+    told(server, "clock advance 90s")
+
+    output = told(server, "reset")
+
+    assert output == "done\n"
+    assert clock_row(server, "clock")["now"] == START
+
+
+# The control token -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def closed_server() -> Iterator[Server]:
+    """A server whose control plane asks for a token."""
     with serving("--control-token", "open sesame") as server:
-        refused = run(server, "clock")
-        assert (refused.status, refused.output) == (1, "")
-        assert refused.complaint.endswith("expected `Bearer` and the control token\n")
-        assert run(server, "clock", "--control-token", "open sesame").status == 0
-        assert (
-            run_command(
-                "clock", EMULATOR_URL=server.url, EMULATOR_CONTROL_TOKEN="open sesame"
-            ).status
-            == 0
-        )
-        assert run(server, "wait", "--timeout", "5").status == 0
+        yield server
+
+
+def test_without_the_control_token_a_command_is_refused(closed_server: Server) -> None:
+    outcome = run(closed_server, "clock")
+
+    assert outcome.status == 1
+    assert outcome.output == ""
+    assert outcome.complaint.endswith("expected `Bearer` and the control token\n")
+
+
+def test_the_control_token_is_an_option(closed_server: Server) -> None:
+    outcome = run(closed_server, "clock", "--control-token", "open sesame")
+
+    assert outcome.status == 0
+
+
+def test_the_control_token_is_a_variable(closed_server: Server) -> None:
+    told(closed_server, "clock", EMULATOR_CONTROL_TOKEN="open sesame")
+
+
+def test_wait_needs_no_control_token(closed_server: Server) -> None:
+    told(closed_server, "wait --timeout 5")
+
+
+# Others ------------------------------------------------------------------------------
 
 
 @contextmanager
 def something_else(answer: bytes) -> Iterator[str]:
-    """A server that is no emulator: it answers one request, whatever it is, with these bytes."""
+    """A server that is no emulator: it answers any one request with these bytes."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -123,89 +178,112 @@ def test_something_else_that_answers_is_no_emulator(
 ) -> None:
     with something_else(answer) as url:
         outcome = run_command(*command.format(folder=tmp_path).split(), "--url", url)
-    assert [] == list(tmp_path.iterdir())
-    assert (outcome.status, outcome.output) == (1, "")
-    assert outcome.complaint.startswith(
-        f"image-workflow-emulator: no emulator answers at {url} ("
-    )
+
+    complaint = f"image-workflow-emulator: no emulator answers at {url} ("
+    assert outcome.status == 1
+    assert outcome.output == ""
+    assert outcome.complaint.startswith(complaint)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> None:
+@pytest.mark.parametrize(("command", "status"), [("wait", 0), ("clock", 1)])
+def test_a_reader_that_has_left_is_a_failure_without_a_word_where_there_is_output(
+    server: Server, command: str, status: int
+) -> None:
     reader, writer = os.pipe()
     os.close(reader)
+
     with os.fdopen(writer, "w") as unread:
-        assert run_writing_to(unread, "wait", "--url", server.url) == (
-            0,
-            "",
-        )  # it has nothing to say
-        assert run_writing_to(unread, "clock", "--url", server.url) == (1, "")
+        returned, complaint = run_writing_to(unread, command, "--url", server.url)
+
+    assert returned == status
+    assert complaint == ""
 
 
-def test_a_saved_state_can_be_loaded_again(server: Server, tmp_path: Path) -> None:
-    file = tmp_path / "state.zip"
-    saved = run(server, "state", "save", str(file))
-    assert (saved.status, saved.output) == (
-        0,
-        f"saved {file} ({file.stat().st_size} bytes)\n",
-    )
-    assert shown(run(server, "clock", "advance", "1h"))["now"] != START
-    loaded = run(server, "state", "load", str(file))
-    assert (loaded.status, loaded.output) == (0, f"loaded {file}\n")
-    assert shown(run(server, "clock"))["now"] == START
+# State -------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "state.zip"
+
+
+def test_a_saved_state_is_told_with_its_size(server: Server, file: Path) -> None:
+    output = told(server, f"state save {file}")
+
+    assert output == f"saved {file} ({file.stat().st_size} bytes)\n"
+
+
+def test_a_saved_state_can_be_loaded_again(server: Server, file: Path) -> None:
+    told(server, f"state save {file}")
+    told(server, "clock advance 1h")
+
+    output = told(server, f"state load {file}")
+
+    assert output == f"loaded {file}\n"
+    assert clock_row(server, "clock")["now"] == START
+
+
+@pytest.mark.parametrize("verb", ["save", "load"])
 def test_a_sandbox_that_does_not_exist_is_neither_saved_nor_loaded(
-    server: Server, tmp_path: Path
+    server: Server, file: Path, verb: str
 ) -> None:
-    file = tmp_path / "state.zip"
-    run(server, "state", "save", str(file))
+    told(server, f"state save {file}")
     before = file.read_bytes()
-    for verb in ("save", "load"):
-        outcome = run(server, "state", verb, "--sandbox", "none", str(file))
-        assert (outcome.status, outcome.output) == (1, "")
-        assert "there is no such sandbox" in outcome.complaint
-    assert [file] == [*tmp_path.iterdir()]
+
+    outcome = run(server, "state", verb, "--sandbox", "none", str(file))
+
+    assert outcome.status == 1
+    assert outcome.output == ""
+    assert "there is no such sandbox" in outcome.complaint
+    assert list(file.parent.iterdir()) == [file]
     assert file.read_bytes() == before
 
 
-def test_what_is_no_file_is_written_to_as_it_is(server: Server, tmp_path: Path) -> None:
-    link = tmp_path / "link.zip"
-    link.symlink_to(tmp_path / "state.zip")
-    assert run(server, "state", "save", str(link)).status == 0
+def test_a_link_is_written_through(server: Server, file: Path) -> None:
+    link = file.with_name("link.zip")
+    link.symlink_to(file)
+
+    told(server, f"state save {link}")
+
     assert link.is_symlink()
-    assert (tmp_path / "state.zip").stat().st_size > 1_000
-    device = Path(os.devnull)
-    assert run(server, "state", "save", str(device)).status == 0
-    assert not device.is_file()
+    assert file.stat().st_size > 1_000
+
+
+def test_a_device_is_written_to_as_it_is(server: Server) -> None:
+    told(server, f"state save {os.devnull}")
+
+    assert not Path(os.devnull).is_file()
 
 
 @pytest.mark.parametrize("is_large", [False, True])
 def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
     if is_large:  # more than is buffered
-        ServedClient(server.url).told(
-            "POST", "/assets", content=noise(), headers={"Content-Type": "image/png"}
-        )
+        png = {"Content-Type": "image/png"}
+        client = ServedClient(server.url)
+        client.told("POST", "/assets", content=noise(), headers=png)
+
     outcome = run(server, "state", "save", "/dev/full")
-    assert (outcome.status, outcome.complaint) == (
-        2,
-        "image-workflow-emulator: cannot write /dev/full: no space left on device\n",
-    )
+
+    reason = "cannot write /dev/full: no space left on device"
+    assert outcome.status == 2
+    assert outcome.complaint == f"image-workflow-emulator: {reason}\n"
 
 
 def test_a_file_that_is_larger_than_any_state_is_not_read(
-    server: Server, tmp_path: Path
+    server: Server, file: Path
 ) -> None:
-    file = tmp_path / "huge.zip"
     with file.open("wb") as sparse:
         sparse.truncate(5 * 2**30)
-    refused = run(server, "state", "load", str(file))
-    assert (2, True) == (
-        refused.status,
-        "found 5368709120 bytes; expected at most 4294967296" in refused.complaint,
-    )
+
+    outcome = run(server, "state", "load", str(file))
+
+    complaint = "found 5368709120 bytes; expected at most 4294967296"
+    assert outcome.status == 2
+    assert complaint in outcome.complaint
 
 
-# A request as curl sends it again: run by a shell; what the command cannot repeat, it says ----------------------------
+# A request as curl sends it again ----------------------------------------------------
 
 KEY = {"Idempotency-Key": "it's $1 caf\xe9"}
 SENT = (
@@ -221,7 +299,8 @@ SENT = (
 )
 
 
-def recorded(server: Server, number: int) -> dict[str, Any]:
+def recorded(server: Server, number: int) -> Json:
+    """What of a request curl repeats, and how it was answered."""
     entry = ask(server, f"/_emulator/requests/{number}")
     return {name: entry[name] for name in SENT}
 
@@ -258,60 +337,69 @@ def test_the_command_sends_the_same_request(
     headers: dict[str, str],
     body: bytes | None,
 ) -> None:
-    ServedClient(server.url).send(
-        Call(method, target, content=body, idempotency_key=None, headers=headers)
-    )
-    command = run(server, "requests", "show", "last", "--format", "curl").output
+    call = Call(method, target, content=body, idempotency_key=None, headers=headers)
+    ServedClient(server.url).send(call)
+
+    command = told(server, "requests show last --format curl")
+    outcome = run_program("bash", "-c", command, IMAGE_WORKFLOW_API_KEY=FULL)
+
     assert command.replace("\n", "").isprintable()
     assert not command.startswith("#")
-    assert run_program("bash", "-c", command, IMAGE_WORKFLOW_API_KEY=FULL).status == 0
-    first, again = recorded(server, 1), recorded(server, 2)
-    if first["status"] == 201:  # the second is its replay
-        first["status"] = again["status"]
-    assert first == again
+    assert outcome.status == 0
+    assert recorded(server, 2) == recorded(server, 1)
 
 
-FILE = "FILE stands for the body%s, which the journal does not keep or no argument can hold"
+LARGE = b'{"name": "%s"}' % (b"x" * 65_536)
+
+
+def comment_of(server: Server, target: str, **options: Any) -> tuple[str, list[str]]:
+    """Send a request; return the comment above its curl command, and the command."""
+    ServedClient(server.url).post(target, idempotency_key=None, **options)
+    lines = told(server, "requests show last --format curl").splitlines()
+    return lines[0], lines[1:]
 
 
 @pytest.mark.parametrize(
-    ("target", "headers", "body", "missing"),
+    ("target", "body", "size"),
     [
-        (
-            "/v1/products",
-            JSON,
-            b'{"name": "%s"}' % (b"x" * 65_536),
-            FILE % " of 65548 bytes",
-        ),
-        ("/v1/products", JSON, b"x" * 2**20 + b"x", FILE % " of 1048577 bytes"),
-        ("/v1/products", JSON, b"\0", FILE % " of 1 byte"),
-        ("/elsewhere", JSON, b"{}", FILE % ""),
-        (
-            f"/v1/products?key={FULL}",
-            JSON,
-            b"{}",
-            "where the request held a key, only its beginning is shown: the journal shows no keys",
-        ),
-        (
-            "/v1/products",
-            {"Authorization": "Bearer nobody"},
-            None,
-            "without a key: none came, or one that belongs to no Team, which the journal does not keep",
-        ),
+        ("/v1/products", LARGE, " of 65548 bytes"),
+        ("/v1/products", b"x" * 2**20 + b"x", " of 1048577 bytes"),
+        ("/v1/products", b"\0", " of 1 byte"),
+        ("/elsewhere", b"{}", ""),
     ],
+    ids=["not kept", "too large", "no argument", "another path"],
 )
-def test_a_comment_says_what_it_cannot_repeat(
-    server: Server,
-    target: str,
-    headers: dict[str, str],
-    body: bytes | None,
-    missing: str,
+def test_a_file_stands_for_a_body_that_it_cannot_repeat(
+    server: Server, target: str, body: bytes, size: str
 ) -> None:
-    ServedClient(server.url).post(
-        target, content=body, idempotency_key=None, headers=headers
+    comment, command = comment_of(server, target, content=body, headers=JSON)
+
+    reason = "which the journal does not keep or no argument can hold"
+    assert comment == f"# FILE stands for the body{size}, {reason}"
+    assert "  --data-binary @FILE \\" in command
+
+
+def test_a_comment_says_that_a_key_in_the_request_is_not_repeated(
+    server: Server,
+) -> None:
+    target = f"/v1/products?key={FULL}"
+
+    comment, command = comment_of(server, target, content=b"{}", headers=JSON)
+
+    assert comment == (
+        "# where the request held a key, only its beginning is shown: "
+        "the journal shows no keys"
     )
-    comment, *command = run(
-        server, "requests", "show", "last", "--format", "curl"
-    ).output.splitlines()
-    assert f"# {missing}" == comment
-    assert ("  --data-binary @FILE \\" in command) == missing.startswith("FILE")
+    assert "  --data-binary @FILE \\" not in command
+
+
+def test_a_comment_says_that_the_key_is_unknown(server: Server) -> None:
+    headers = {"Authorization": "Bearer nobody"}
+
+    comment, command = comment_of(server, "/v1/products", headers=headers)
+
+    assert comment == (
+        "# without a key: none came, or one that belongs to no Team, "
+        "which the journal does not keep"
+    )
+    assert "  --data-binary @FILE \\" not in command

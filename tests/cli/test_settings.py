@@ -1,5 +1,6 @@
-"""What the options of a served emulator mean, on the command line and in the
-environment, and where its readings come from.
+"""What the options of a served emulator mean, and where its readings come from.
+
+They are options of the command line and variables of the environment.
 """
 
 import json
@@ -10,14 +11,17 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from image_workflow_emulator.cli.serving import started
 from image_workflow_emulator.console.settings_options import (
     GivenSettings,
     settings_options,
 )
+from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.clock import ClockSetting
-from image_workflow_emulator.settings import OPTIONS, SettingError, Settings
+from image_workflow_emulator.settings import OPTIONS, Option, SettingError, Settings
 from tests.cli.command import run_here
-from tests.support.served import EMULATOR, PATIENCE_SECONDS, Outcome, run_program
+from tests.support.emulator_client import MakeEmulator
+from tests.support.served import EMULATOR, run_program
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +43,11 @@ def given(*arguments: str, **variables: str) -> GivenSettings:
 
     CliRunner().invoke(command, arguments, env=variables, catch_exceptions=False)
     return settings[0]
+
+
+def option_of(field: str) -> Option:
+    (option,) = [option for option in OPTIONS if option.field == field]
+    return option
 
 
 VALUES = [
@@ -68,15 +77,18 @@ VALUES = [
 
 @pytest.mark.parametrize(("field", "text", "value"), VALUES)
 def test_an_option_is_read(field: str, text: str, value: object) -> None:
-    (option,) = [option for option in OPTIONS if option.field == field]
-    settings = given(option.flag, text).settings
-    assert getattr(settings, field) == value
+    flag = option_of(field).flag
+
+    settings = given(flag, text).settings
+
+    assert settings._asdict()[field] == value
 
 
 @pytest.mark.parametrize(("field", "text", "value"), VALUES)
 def test_a_variable_is_read_as_its_option(field: str, text: str, value: object) -> None:
     settings = given(**{f"EMULATOR_{field.upper()}": text}).settings
-    assert getattr(settings, field) == value
+
+    assert settings._asdict()[field] == value
 
 
 MEANINGLESS = [
@@ -107,9 +119,11 @@ MEANINGLESS = [
 def test_a_text_that_means_nothing_is_refused_with_the_name_of_its_option(
     field: str, text: str
 ) -> None:
-    (option,) = [option for option in OPTIONS if option.field == field]
+    option = option_of(field)
+
     with pytest.raises(SettingError) as refusal:
         given(option.flag, text)
+
     expected = f"{option.flag}: found {text!r}, expected {option.kind.expected}"
     assert str(refusal.value) == expected
 
@@ -118,9 +132,11 @@ def test_a_text_that_means_nothing_is_refused_with_the_name_of_its_option(
 def test_a_text_that_means_nothing_is_refused_with_the_name_of_its_variable(
     field: str, text: str
 ) -> None:
-    (option,) = [option for option in OPTIONS if option.field == field]
+    option = option_of(field)
+
     with pytest.raises(SettingError) as refusal:
         given(**{option.variable: text})
+
     expected = f"{option.variable}: found {text!r}, expected {option.kind.expected}"
     assert str(refusal.value) == expected
 
@@ -138,14 +154,16 @@ def test_a_command_has_defaults_of_its_own() -> None:
 
 
 def test_a_repeated_option_adds_up() -> None:
-    settings = given(
-        "--cors", "http://a.example", "--cors", "http://b.example"
-    ).settings
-    assert settings.cors == ("http://a.example", "http://b.example")
+    options = ("--cors", "http://a.example", "--cors", "http://b.example")
+
+    settings = given(*options).settings
+
+    assert list(settings.cors) == ["http://a.example", "http://b.example"]
 
 
 def test_what_was_typed_is_told_from_variables() -> None:
     options = given("--seed", "1", EMULATOR_CLOCK="auto")
+
     assert options.typed == {"seed": "1"}
     assert options.texts == {"seed": "1", "clock": "auto"}
 
@@ -164,23 +182,21 @@ def test_a_variable_of_a_link_is_no_option(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "remedy"),
+    ("flag", "text", "remedy"),
     [
-        (("--scenario", "answer-lost"), "scenario use"),
-        (("--rate-limits", "off"), "teams set TEAM"),
+        ("--scenario", "answer-lost", "scenario use"),
+        ("--rate-limits", "off", "teams set TEAM"),
     ],
 )
-@pytest.mark.parametrize("is_variable", [False, True])
 def test_what_a_state_file_decides_is_refused_beside_it(
-    option: tuple[str, str], remedy: str, is_variable: bool
+    flag: str, text: str, remedy: str
 ) -> None:
-    state = ["--state", "s.zip"]
-    variables = dict[str, str]()
-    if is_variable:
-        state.clear()
-        variables["EMULATOR_STATE"] = "s.zip"
-    with pytest.raises(SettingError, match=f"expected nothing beside .*{remedy}"):
-        given(*state, *option, **variables)
+    complaint = f"expected nothing beside .*{remedy}"
+
+    with pytest.raises(SettingError, match=complaint):
+        given("--state", "s.zip", flag, text)
+    with pytest.raises(SettingError, match=complaint):
+        given(flag, text, EMULATOR_STATE="s.zip")
 
 
 def test_a_clock_may_be_given_beside_a_state_file() -> None:
@@ -201,58 +217,66 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def executed(*options: str, **variables: str) -> Outcome:
-    return run_program(
-        *(*EMULATOR, "exec", "--format", "json", *options, "--", "true"),
-        folder=Path.cwd(),
-        seconds=PATIENCE_SECONDS,
-        **variables,
-    )
-
-
-def readings(*options: str, **variables: str) -> str:
-    """The readings that the report of `exec` names."""
-    outcome = executed(*options, **variables)
-    assert outcome.status == 0, outcome.complaint
-    rows = dict(json.loads(outcome.output)["tables"][0]["rows"])
-    return str(rows.get("readings", "none"))
+def readings(*options: str, **variables: str) -> list[str]:
+    """The readings of the default sandbox, as `serve` and `exec` start it."""
+    settings = given(*options, **variables).settings
+    with started(settings, variables) as (_, _, application):
+        return list(chosen(application.sandboxes.default.readings))
 
 
 @pytest.mark.usefixtures("folder")
 def test_without_any_other_the_readings_are_those_of_the_file_in_the_folder() -> None:
     Path(READINGS_FILE).write_text("readings: {D66: silent}\n")
-    assert readings() == "D66=silent"
+
+    assert readings() == ["D66=silent"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_the_readings_of_a_scenario_win_over_those_of_the_file() -> None:
     Path(READINGS_FILE).write_text("readings: {D66: silent}\n")
-    assert readings("--scenario", "read.yaml") == "D26=always-a-cursor"
+
+    assert readings("--scenario", "read.yaml") == ["D26=always-a-cursor"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_readings_of_the_variable_win_over_those_of_a_scenario() -> None:
     options = ("--scenario", "read.yaml")
-    assert readings(*options, EMULATOR_READINGS="D42=rough") == "D42=rough"
+
+    assert readings(*options, EMULATOR_READINGS="D42=rough") == ["D42=rough"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_readings_of_the_option_win_over_all_others() -> None:
     options = ("--scenario", "read.yaml", "--readings", "D73=offset")
-    assert readings(*options, EMULATOR_READINGS="D42=rough") == "D73=offset"
+
+    assert readings(*options, EMULATOR_READINGS="D42=rough") == ["D73=offset"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_plain_readings_can_be_asked_for() -> None:
-    assert readings("--scenario", "read.yaml", "--readings", "plain") == "none"
+    assert readings("--scenario", "read.yaml", "--readings", "plain") == []
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_readings_of_a_state_file_win_over_the_option() -> None:
-    saved = executed("--readings", "D66=silent", "--save-state", "state.zip")
-    assert saved.status == 0
+def test_the_readings_of_a_state_file_win_over_the_option(
+    make_emulator: MakeEmulator,
+) -> None:
+    saved = make_emulator(readings="D66=silent").ask("GET", "/state").body
+    Path("state.zip").write_bytes(saved)
+
     options = ("--state", "state.zip", "--readings", "D73=offset")
-    assert readings(*options) == "D66=silent"
+
+    assert readings(*options) == ["D66=silent"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_report_of_exec_names_the_readings() -> None:
+    command = ("exec", "--format", "json", "--readings", "D66=silent", "--", "true")
+
+    outcome = run_program(*EMULATOR, *command, folder=Path.cwd())
+
+    rows = dict(json.loads(outcome.output)["tables"][0]["rows"])
+    assert rows["readings"] == "D66=silent"
 
 
 @pytest.mark.usefixtures("folder")
