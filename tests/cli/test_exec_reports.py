@@ -150,6 +150,7 @@ def test_a_session_at_the_end_shows_what_was_asked_and_hides_the_keys_and_the_to
 
     text = file.read_text()
     (entry,) = json.loads(text)["answers"]["requests"]["data"]
+
     assert outcome.status == 0
     assert entry["explanation"]["remedy"].startswith("add /asset_ids")
     assert "iwe_demo_full" not in text

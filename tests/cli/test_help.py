@@ -41,12 +41,14 @@ def test_a_command_that_needs_more_words_prints_its_help(command: str) -> None:
 
 def test_commands_are_listed_in_groups() -> None:
     groups = re.findall(r"^(.+):$", helped(), re.MULTILINE)
+
     assert groups == ["Options", "Run", "Watch and change", "Judge", "Contract"]
 
 
 @pytest.mark.parametrize("name", ["", *command_names()])
 def test_no_line_of_a_help_is_wider_than_80(name: str) -> None:
     lines = helped(*name.split(), "--help").splitlines()
+
     assert max(map(len, lines)) <= 80
 
 
@@ -73,6 +75,7 @@ def test_an_option_is_described_in_the_same_words_everywhere(option: str) -> Non
 )
 def test_the_help_of_an_option_names_its_variable(command: str, variable: str) -> None:
     text = " ".join(helped(*command.split(), "--help").split())
+
     assert f"[env var: {variable}" in text
 
 
@@ -133,4 +136,5 @@ def test_words_options_and_values_are_completed(line: str, words: list[str]) -> 
 def test_bash_takes_the_script() -> None:
     script = helped("completion", "bash")
     outcome = run_program("bash", "-c", f"{script}\ncomplete -p")
+
     assert outcome.output.rstrip().endswith(" image-workflow-emulator")

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.cli.observation import Observation
-from tests.cli.command import ask, asking, request_bytes, run_command
+from tests.cli.command import (
+    ask,
+    asking,
+    request_bytes,
+    run_command,
+    run_exec,
+    shell,
+)
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 from tests.support.served import Outcome, Server
 
@@ -23,77 +30,90 @@ def answered(outcome: Outcome) -> Any:
     return answer
 
 
-def run_exec(*words: str, options: tuple[str, ...] = ()) -> Outcome:
-    usual = ("--quiet", "--format", "json")
-    return run_command("exec", *usual, *options, "--", *words)
-
-
 # exec ---------------------------------------------------------------------------------
 
 
-def test_what_a_command_prints_goes_to_standard_error_beside_json() -> None:
-    outcome = run_exec("sh", "-c", "echo said; exit 3")
-    assert outcome.complaint == "said\n"
-    assert answered(outcome)["data"]["exit"] == 3
+def exec_as_json(*words: str, options: tuple[str, ...] = ()) -> Outcome:
+    usual = ("--quiet", "--format", "json")
+    return run_exec([*usual, *options], words)
 
 
-def test_a_command_that_fails_is_not_ok() -> None:
-    outcome = run_exec("sh", "-c", "exit 3")
-    assert outcome.status == 3
-    assert answered(outcome)["ok"] is False
+@pytest.fixture(scope="module")
+def failed() -> Outcome:
+    """A command that prints a line, sends no request and fails."""
+    return exec_as_json(*shell("echo said; exit 3"))
 
 
-def test_a_command_without_a_request_is_a_finding() -> None:
-    (finding,) = answered(run_exec("true"))["findings"]
+def test_what_a_command_prints_goes_to_standard_error_beside_json(
+    failed: Outcome,
+) -> None:
+    assert failed.complaint == "said\n"
+    assert answered(failed)["data"]["exit"] == 3
+
+
+def test_a_command_that_fails_is_not_ok(failed: Outcome) -> None:
+    assert failed.status == 3
+    assert answered(failed)["ok"] is False
+
+
+def test_a_command_without_a_request_is_a_finding(failed: Outcome) -> None:
+    (finding,) = answered(failed)["findings"]
+
     assert finding["rule"] == "no-request"
 
 
-UNKNOWN_PRODUCT = ("GET", "/v1/products/prd_unknown", None)
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What is answered about a command that asks for the same unknown Product thrice.
+
+    A rule of its scenario is about another operation.
+    """
+    scenario = tmp_path_factory.mktemp("refused") / "s.yaml"
+    rule = "{name: idle, match: {operation: getPose}, then: {hold: 1s}}"
+    scenario.write_text(f"scenario: s\nrules:\n- {rule}\n")
+    request = ("GET", "/v1/products/prd_unknown", None)
+    options = ("--scenario", str(scenario))
+    return answered(exec_as_json(*asking(request, request, request), options=options))
 
 
-def test_refusals_are_counted_with_their_remedy() -> None:
-    answer = answered(run_exec(*asking(*[UNKNOWN_PRODUCT] * 3)))
+def test_refusals_are_counted_with_their_remedy(refused: Any) -> None:
+    (refusal,) = refused["data"]["refusals"]
 
-    (refusal,) = answer["data"]["refusals"]
     assert refusal["operation"] == "getProduct"
     assert refusal["code"] == "product_not_found"
     assert refusal["count"] == 3
     assert refusal["remedy"]
 
 
-def test_misconduct_is_a_finding_and_a_number_by_severity() -> None:
-    answer = answered(run_exec(*asking(*[UNKNOWN_PRODUCT] * 3)))
-
-    assert answer["data"]["conduct"] == {"warning": 1}
-    assert answer["findings"][0]["rule"] == "retry-of-the-hopeless"
-    assert answer["ok"] is True
+def test_misconduct_is_a_finding_and_a_number_by_severity(refused: Any) -> None:
+    assert refused["data"]["conduct"] == {"warning": 1}
+    assert refused["findings"][0]["rule"] == "retry-of-the-hopeless"
+    assert refused["ok"] is True
 
 
-def test_the_gaps_of_operations_in_use_are_named() -> None:
-    answer = answered(run_exec(*asking(UNKNOWN_PRODUCT)))
-    assert "getProduct 200" in answer["data"]["coverage"]["unmet"]
+def test_the_gaps_of_operations_in_use_are_named(refused: Any) -> None:
+    assert "getProduct 200" in refused["data"]["coverage"]["unmet"]
 
 
-def test_a_rule_that_never_fired_is_named(tmp_path: Any) -> None:
-    scenario = tmp_path / "s.yaml"
-    rule = "{name: idle, match: {operation: getPose}, then: {hold: 1s}}"
-    scenario.write_text(f"scenario: s\nrules:\n- {rule}\n")
+def test_a_rule_that_never_fired_is_named(refused: Any) -> None:
+    rules = [finding["rule"] for finding in refused["findings"]]
 
-    answer = answered(
-        run_exec(*asking(UNKNOWN_PRODUCT), options=("--scenario", str(scenario)))
-    )
-
-    assert answer["data"]["rules_never_fired"] == ["s: idle"]
-    assert "rule-never-fired" in [finding["rule"] for finding in answer["findings"]]
+    assert refused["data"]["rules_never_fired"] == ["s: idle"]
+    assert "rule-never-fired" in rules
 
 
 def test_the_object_of_exec_stays_under_its_limit_and_says_what_is_missing() -> None:
-    kinds = ("uploads", "products", "poses", "backgrounds", "fashion-models")
-    requests: list[tuple[str, str, Any]]
+    kinds = (
+        "uploads",
+        "products",
+        "poses",
+        "backgrounds",
+        "fashion-models",
+        "photography-styles",
+    )
     requests = [("POST", f"/v1/{kind}", {}) for kind in kinds]
-    requests.append(("POST", "/v1/photography-styles", {}))
 
-    outcome = run_exec(*asking(*requests))
+    outcome = exec_as_json(*asking(*requests))
 
     assert len(outcome.output.encode()) <= 4096
     assert answered(outcome)["not_shown"] > 0
@@ -103,30 +123,19 @@ def test_the_object_of_exec_stays_under_its_limit_and_says_what_is_missing() -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
+    ("line", "status"),
     [
-        (("coverage", "--format", "json", "no/such.json"), 2),
-        (("coverage", "--format=json", "--fail-under", "lots", "x.json"), 2),
-        (("drift", "--format", "json", "no/such.har"), 2),
-        (
-            (
-                "requests",
-                "show",
-                "--format",
-                "json",
-                "--url",
-                "http://127.0.0.1:1",
-                "1",
-            ),
-            1,
-        ),
-        (("exec", "--format", "json", "--", "no-such-command"), 127),
+        ("coverage --format json no/such.json", 2),
+        ("coverage --format=json --fail-under lots x.json", 2),
+        ("drift --format json no/such.har", 2),
+        ("requests show --format json --url http://127.0.0.1:1 1", 1),
+        ("exec --format json -- no-such-command", 127),
     ],
 )
 def test_a_refusal_is_an_object_on_standard_output_beside_the_complaint(
-    words: tuple[str, ...], status: int
+    line: str, status: int
 ) -> None:
-    outcome = run_command(*words)
+    outcome = run_command(*line.split())
 
     answer = answered(outcome)
     assert outcome.status == status
@@ -139,13 +148,13 @@ def test_a_refusal_is_an_object_on_standard_output_beside_the_complaint(
 
 def test_an_explained_request_says_whether_it_was_refused(server: Server) -> None:
     server.converse(request_bytes("GET /v1/products/prd_unknown", ends=True))
+    options = ("--format", "json", "--url", server.url)
 
-    outcome = run_command(
-        "requests", "show", "last", "--format", "json", "--url", server.url
-    )
+    outcome = run_command("requests", "show", "last", *options)
 
     answer = answered(outcome)
     (finding,) = answer["findings"]
+
     assert answer["ok"] is False
     assert finding["rule"] == "product_not_found"
     assert finding["remedy"] == answer["explanation"]["remedy"]
@@ -155,6 +164,7 @@ def test_conduct_of_a_running_emulator_without_requests_is_clean(
     server: Server,
 ) -> None:
     outcome = run_command("conduct", "--url", server.url)
+
     assert outcome.status == 0
     assert outcome.output.startswith("0 requests; conduct: nothing wrong; 0 of ")
 
@@ -166,6 +176,7 @@ def test_conduct_judges_the_requests_of_a_running_emulator(server: Server) -> No
 
     report = answered(outcome)
     (finding,) = report["findings"]
+
     assert outcome.status == 1
     assert report["judged"] == {"requests": 1, "left": 0}
     assert report["checked"]["credential-in-request"] == 1
@@ -196,6 +207,7 @@ def test_coverage_shows_what_clients_of_a_running_emulator_covered(
 
 def test_coverage_below_its_threshold_fails(server: Server) -> None:
     status, report = covered(server, "--fail-under", "99")
+
     assert status == 1
     assert report["ok"] is False
 
@@ -220,11 +232,13 @@ def observed(emulator: EmulatorUnderTest) -> Observation:
 def test_charged_credits_are_those_of_all_teams(emulator: EmulatorUnderTest) -> None:
     finish_some_work(emulator)
     finish_some_work(emulator, OTHER)
+
     assert observed(emulator).totals.credits_charged == 4
 
 
 def test_credits_of_unfinished_work_are_reserved(emulator: EmulatorUnderTest) -> None:
     emulator.photograph(image_count=3)
+
     assert observed(emulator).totals.credits_reserved == 3
 
 
@@ -232,7 +246,8 @@ def test_what_a_state_file_brings_along_did_not_happen_here(
     emulator: EmulatorUnderTest,
 ) -> None:
     finish_some_work(emulator)
-    emulator.told("PUT", "/state", content=emulator.ask("GET", "/state").body)
+    saved = emulator.ask("GET", "/state").body
+    emulator.told("PUT", "/state", content=saved)
 
     totals = observed(emulator).totals
 
@@ -246,4 +261,5 @@ def test_rules_of_a_shipped_scenario_count_only_when_they_fired(
     emulator.use({"use": "problem:rate_limited"})
     emulator.get("/team")
     rules = list(observed(emulator).rules)
+
     assert rules == [("problem:rate_limited", "first getTeam")]

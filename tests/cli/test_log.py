@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from signal import SIGINT, SIGTERM, Signals
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -55,27 +56,78 @@ def send_malformed_and_sound(server: Server) -> None:
 # Lines --------------------------------------------------------------------------------
 
 
-def test_a_record_is_a_line_with_time_and_level() -> None:
+LINK = f"/files/default/ast_1-{'0' * 32}.png"
+
+
+def send_one_of_each(server: Server) -> None:
+    """Send what is no request, and requests that are answered and refused."""
+    server.converse(MALFORMED)
+    ask(server, "/v1/team")
+    ask(server, "/v1/team", "iwe_demo_expired")
+    ask(server, LINK)
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    """The log of one of each."""
     with serving() as server:
-        server.converse(MALFORMED)
-        time_and_level, _, message = server.stop().complaint.partition(" a client")
+        send_one_of_each(server)
+        return server.stop().complaint.splitlines()
+
+
+@pytest.fixture(scope="module")
+def objects() -> list[Any]:
+    """The same log as JSON."""
+    with serving("--log-format", "json") as server:
+        send_one_of_each(server)
+        return [json.loads(line) for line in server.stop().complaint.splitlines()]
+
+
+def test_a_record_is_a_line_with_time_and_level(lines: list[str]) -> None:
+    time_and_level, _, message = lines[0].partition(" a client")
 
     assert time_and_level[10] == "T"
     assert time_and_level[23:] == "Z warning"
-    assert message == " sent bytes that are no HTTP/1.1 request\n"
+    assert message == " sent bytes that are no HTTP/1.1 request"
 
 
-def test_with_json_records_and_requests_are_objects() -> None:
-    with serving("--log-format", "json") as server:
-        server.converse(MALFORMED)
-        ask(server, "/v1/team", "iwe_demo_revoked")
-        record, request = map(json.loads, server.stop().complaint.splitlines())
+def test_the_line_of_a_request_names_status_operation_and_team(
+    lines: list[str],
+) -> None:
+    words = lines[1].split()
+
+    assert words[1:3] == ["200", "getTeam"]
+    assert words[-1] == "Demo"
+
+
+def test_the_line_of_a_refused_request_ends_with_the_remedy(lines: list[str]) -> None:
+    words = lines[2].split()
+
+    assert words[1:4] == ["401", "getTeam", "credential_expired"]
+    assert lines[2].endswith("  Demo  -> use the Team's credential 'Full'")
+
+
+def test_the_line_of_a_link_hides_its_signature(lines: list[str]) -> None:
+    assert "  404  GET /files/default/ast_1-….png  not_found  " in lines[3]
+
+
+def test_each_record_and_request_is_one_line(lines: list[str]) -> None:
+    assert len(lines) == 4
+
+
+def test_with_json_a_record_is_an_object(objects: list[Any]) -> None:
+    record = objects[0]
 
     assert record["level"] == "warning"
     assert record["message"] == "a client sent bytes that are no HTTP/1.1 request"
+
+
+def test_with_json_a_request_is_an_object(objects: list[Any]) -> None:
+    request = objects[2]
+
     assert request["status"] == 401
     assert request["operation"] == "getTeam"
-    assert request["code"] == "credential_revoked"
+    assert request["code"] == "credential_expired"
     assert request["team"] == "Demo"
     assert request["sandbox"] == "default"
 
@@ -87,33 +139,6 @@ def test_records_and_requests_are_in_the_order_in_which_they_came() -> None:
         lines = server.stop().complaint.splitlines()
 
     assert ["getTeam" in line for line in lines] == [False, True] * 3
-
-
-def test_the_line_of_a_request_names_status_operation_and_team() -> None:
-    with serving() as server:
-        ask(server, "/v1/team")
-        (line,) = server.stop().complaint.splitlines()
-
-    assert line.split()[1:3] == ["200", "getTeam"]
-    assert line.split()[-1] == "Demo"
-
-
-def test_the_line_of_a_refused_request_ends_with_the_remedy() -> None:
-    with serving() as server:
-        ask(server, "/v1/team", "iwe_demo_expired")
-        (line,) = server.stop().complaint.splitlines()
-
-    assert line.split()[1:4] == ["401", "getTeam", "credential_expired"]
-    assert line.endswith("  Demo  -> use the Team's credential 'Full'")
-
-
-def test_the_line_of_a_link_hides_its_signature() -> None:
-    link = f"/files/default/ast_1-{'0' * 32}.png"
-    with serving() as server:
-        ask(server, link)
-        (line,) = server.stop().complaint.splitlines()
-
-    assert "  404  GET /files/default/ast_1-….png  not_found  " in line
 
 
 # Readers ------------------------------------------------------------------------------
@@ -239,19 +264,11 @@ urlopen(Request(address, headers={"Authorization": f"Bearer {key}"})).read()
 
 def log_at_a_terminal(**variables: str) -> bytes:
     """The log of a request, as a terminal gets it."""
+    command = (sys.executable, "-c", READS_TEAM)
     terminal, standard_error = pty.openpty()
     try:
         subprocess.run(
-            [
-                *EMULATOR,
-                "exec",
-                "--access-log",
-                "on",
-                "--",
-                sys.executable,
-                "-c",
-                READS_TEAM,
-            ],
+            [*EMULATOR, "exec", "--access-log", "on", "--", *command],
             cwd=ROOT,
             env=environment(**variables),
             stdout=subprocess.DEVNULL,

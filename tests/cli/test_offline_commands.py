@@ -17,16 +17,19 @@ from tests.support.served import ROOT, Outcome, run_program
 
 def test_the_version_is_told() -> None:
     outcome = run_command("--version")
+
     assert outcome.output == f"image-workflow-emulator {__version__}\n"
 
 
 def test_the_contract_is_printed_as_it_is_shipped() -> None:
     outcome = run_command("contract")
+
     assert outcome.output == shipped_path("contract/openapi.yaml").read_text("utf-8")
 
 
 def test_the_contract_is_printed_as_json() -> None:
     outcome = run_command("contract", "--format", "json")
+
     assert json.loads(outcome.output) == shipped_document("contract/openapi.yaml")
 
 
@@ -47,12 +50,14 @@ def test_an_operation_is_a_row_with_its_request_and_its_answers() -> None:
 
     rows = [line.split() for line in outcome.output.splitlines()]
     (team,) = [row for row in rows if row[0] == "getTeam"]
+
     assert team[:6] == ["getTeam", "GET", "/v1/team", "Free", "200", "401"]
 
 
 @pytest.mark.parametrize("kind", ["scenario", "world"])
 def test_the_schema_of_a_kind_of_file_is_printed_as_it_is_shipped(kind: str) -> None:
     outcome = run_command("contract", "schema", kind)
+
     assert outcome.output == (ROOT / f"contract/{kind}.schema.json").read_text("utf-8")
 
 
@@ -78,17 +83,20 @@ def test_the_library_is_listed_with_a_scenario_for_each_problem() -> None:
     names = [line.split()[0] for line in outcome.output.splitlines()[1:]]
     files = sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
     problems = [f"problem:{code}" for code in CATALOGUE]
+
     assert names == [*files, *problems]
 
 
 def test_a_scenario_of_the_library_is_shown_as_it_is_shipped() -> None:
     outcome = run_command("scenario", "show", "answer-lost")
     file = shipped_path("scenarios") / "answer-lost.yaml"
+
     assert outcome.output == file.read_text("utf-8")
 
 
 def test_the_scenario_of_a_problem_is_shown() -> None:
     outcome = run_command("scenario", "show", "problem:not_found")
+
     assert "problem: not_found" in outcome.output
 
 
@@ -168,6 +176,7 @@ def test_a_scenario_is_checked_against_the_world_of_an_option(
     own_world: tuple[str, str],
 ) -> None:
     world, scenario = own_world
+
     assert run_command("scenario", "check", "--world", world, scenario).status == 0
 
 
@@ -176,6 +185,7 @@ def test_a_scenario_is_checked_against_the_world_of_the_variable(
 ) -> None:
     world, scenario = own_world
     outcome = run_command("scenario", "check", scenario, EMULATOR_WORLD=world)
+
     assert outcome.status == 0
 
 
@@ -183,6 +193,7 @@ def test_a_scenario_of_another_world_fails_its_check(
     own_world: tuple[str, str],
 ) -> None:
     _, scenario = own_world
+
     assert run_command("scenario", "check", scenario).status == 2
 
 
@@ -200,6 +211,7 @@ def test_a_scenario_of_another_world_fails_its_check(
 def test_closed_streams_are_no_failure(command: str, closed: str) -> None:
     program = f"{sys.executable} -m image_workflow_emulator"
     outcome = run_program("sh", "-c", f"exec {program} {command} {closed}")
+
     assert outcome == Outcome(0, "", "")
 
 

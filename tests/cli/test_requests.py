@@ -35,6 +35,7 @@ def two_requests(server: Server) -> Server:
 
 def test_requests_are_rows_of_a_table(two_requests: Server) -> None:
     _, first, second = table(told(two_requests, "requests"))
+
     assert [first[0], *first[2:4]] == ["1", "200", "getTeam"]
     assert [second[0], *second[2:5]] == ["2", "401", "getTeam", "credential_expired"]
 
@@ -55,6 +56,7 @@ def test_requests_are_filtered(
     two_requests: Server, filters: str, numbers: list[str]
 ) -> None:
     _, *rows = table(told(two_requests, f"requests list {filters}"))
+
     assert [row[0] for row in rows] == numbers
 
 
@@ -70,6 +72,7 @@ def test_a_limited_list_says_how_many_are_missing(two_requests: Server) -> None:
 def test_requests_are_told_as_the_control_plane_does(two_requests: Server) -> None:
     text = told(two_requests, "requests --code credential_expired --format json")
     path = "/_emulator/requests?code=credential_expired"
+
     assert json.loads(text) == ask(two_requests, path)
 
 
@@ -94,6 +97,7 @@ def test_a_replayed_answer_is_named(server: Server) -> None:
     for _ in range(2):
         ask(server, "/v1/uploads", body=UPLOAD, method="POST")
     _, first, second = table(told(server, "requests"))
+
     assert "replayed" not in first
     assert second[2:5] == ["201", "createUpload", "replayed"]
 
@@ -108,12 +112,14 @@ def test_requests_are_forgotten(two_requests: Server) -> None:
 
 def test_the_checks_of_a_request_are_shown(server: Server) -> None:
     ask(server, "/v1/team")
+
     assert "  ✓ credential: passed\n" in told(server, "requests show last")
 
 
 def test_an_explanation_is_told_as_the_control_plane_does(server: Server) -> None:
     ask(server, "/v1/team")
     explained = json.loads(told(server, "requests show 1 --format json"))
+
     assert explained.items() >= ask(server, "/_emulator/requests/1").items()
 
 
@@ -139,6 +145,7 @@ def test_the_request_that_is_repeated_is_named(server: Server) -> None:
     for _ in range(2):
         ask(server, "/v1/uploads", body=UPLOAD, method="POST")
     explanation = told(server, "requests show last")
+
     assert re.search(r"^related  request 1: ", explanation, re.MULTILINE)
 
 
@@ -178,6 +185,7 @@ def test_requests_are_followed_through_a_reset(server: Server) -> None:
         ask(server, "/_emulator/reset", None, method="POST")
         ask(server, "/v1/poses")
         entry = followed(follower)
+
     assert entry["sequence"] == 1
     assert entry["operation"] == "listPoses"
 

@@ -30,6 +30,7 @@ def test_no_scenario_runs_at_the_start(server: Server) -> None:
 
 def test_a_scenario_says_what_takes_effect_at_the_next_reset(server: Server) -> None:
     lines = told(server, "scenario use batch-runs-dry").splitlines()
+
     assert lines == [
         "using batch-runs-dry",
         "from the next reset on: its seed, clock",
@@ -40,6 +41,7 @@ def test_the_rules_of_a_scenario_are_shown_with_their_counters(server: Server) -
     told(server, "scenario use batch-runs-dry")
     rule = ["photoshoots", "lose", "two", "slots"]
     rows = table(told(server, "scenario status"))
+
     assert ["batch-runs-dry", *rule, "0", "0"] in rows
 
 
@@ -59,6 +61,7 @@ def test_json_is_what_the_control_plane_answers(
 
 def test_a_scenario_is_ended(server: Server) -> None:
     told(server, "scenario use answer-lost")
+
     assert told(server, "scenario off") == "done\n"
     assert first_column(told(server, "scenario")) == ["none"]
 
@@ -76,6 +79,7 @@ def test_the_scenario_of_a_team_is_named_below_that_of_all(
 ) -> None:
     told(team_scenario, "scenario use batch-runs-dry")
     scenarios = first_column(told(team_scenario, "scenario"))
+
     assert scenarios[0] == "batch-runs-dry"
     assert scenarios[-1] == "some-outputs-fail"
 
@@ -89,6 +93,7 @@ def test_the_scenario_of_a_team_runs_on_without_another(team_scenario: Server) -
 
 def test_the_scenario_of_a_team_is_shown_alone(team_scenario: Server) -> None:
     text = told(team_scenario, "scenario status --team Other")
+
     assert set(first_column(text)) == {"some-outputs-fail"}
 
 
@@ -122,6 +127,7 @@ def test_a_name_means_the_library_else_a_file(
 
 def test_teams_are_listed(server: Server) -> None:
     demo = table(told(server, "teams"))[1]
+
     assert demo[0] == "Demo"
     assert demo[1] == "100"
     assert demo[3] == "active"
@@ -129,6 +135,7 @@ def test_teams_are_listed(server: Server) -> None:
 
 def test_a_team_is_changed(server: Server) -> None:
     demo = table(told(server, "teams set Demo credits=5 subscription=inactive"))[1]
+
     assert demo[1] == "5"
     assert demo[3] == "inactive"
 
@@ -143,6 +150,7 @@ def other(server: Server) -> Iterator[Server]:
 
 def test_credentials_of_a_sandbox_are_listed(other: Server) -> None:
     rows = table(told(other, "credentials --sandbox other"))
+
     assert "iwe_demo_full_other" in [row[1] for row in rows]
 
 
@@ -151,6 +159,7 @@ def test_a_credential_is_revoked_by_either_form_of_its_key(
     other: Server, key: str
 ) -> None:
     row = table(told(other, f"credentials revoke {key} --sandbox other"))[1]
+
     assert "revoked" in row
     refusal = ask(other, "/v1/team", "iwe_demo_full_other")
     assert refusal["code"] == "credential_revoked"
@@ -182,6 +191,7 @@ def deleted_after(server: Server) -> Iterator[Server]:
 def test_a_created_sandbox_is_a_row(deleted_after: Server) -> None:
     options = "--clock auto --scenario some-outputs-fail --seed 3"
     row = table(told(deleted_after, f"sandboxes create a {options}"))[1]
+
     assert row[0] == "a"
     assert row[2] == "auto"
 
@@ -191,11 +201,13 @@ def test_a_created_sandbox_is_told_as_the_control_plane_does(
 ) -> None:
     options = "--rate-limits no --seed 3 --start 2030-01-01T00:00:00.000Z"
     text = told(deleted_after, f"sandboxes create a {options} --format json")
+
     assert json.loads(text) == ask(deleted_after, "/_emulator/sandboxes/a")
 
 
 def test_a_created_sandbox_is_told_as_variables(deleted_after: Server) -> None:
     lines = told(deleted_after, "sandboxes create a --format env").splitlines()
+
     assert lines == [
         f"IMAGE_WORKFLOW_BASE_URL={deleted_after.url}/v1",
         "IMAGE_WORKFLOW_API_KEY=iwe_demo_full_a",
@@ -225,11 +237,13 @@ def test_a_scenario_and_none_cannot_both_be_wanted(server: Server) -> None:
 
 def test_sandboxes_are_listed(deleted_after: Server) -> None:
     told(deleted_after, "sandboxes create a")
+
     assert first_column(told(deleted_after, "sandboxes")) == ["default", "a"]
 
 
 def test_a_deleted_sandbox_is_gone(server: Server) -> None:
     told(server, "sandboxes create a")
+
     assert told(server, "sandboxes delete a") == "done\n"
     assert first_column(told(server, "sandboxes")) == ["default"]
 
@@ -315,6 +329,7 @@ def test_the_address_may_be_that_of_the_page_or_a_base_url(
 
 def test_without_an_address_host_and_port_of_the_server_count(server: Server) -> None:
     variables = {"EMULATOR_HOST": "0.0.0.0", "EMULATOR_PORT": str(server.port)}
+
     assert run_command("clock", **variables).status == 0
 
 
@@ -322,6 +337,7 @@ def test_an_address_wins_over_host_and_port(server: Server) -> None:
     with unused_port() as port:
         url = f"http://127.0.0.1:{port}"
         outcome = run_command("clock", "--url", url, EMULATOR_PORT=str(server.port))
+
     assert outcome.status == 1
 
 
@@ -365,6 +381,7 @@ def test_a_table_fits_the_terminal(
 def test_a_narrow_table_has_all_of_a_wide_one(server: Server, line: str) -> None:
     narrow = told(server, line, COLUMNS="60")
     wide = told(server, line)
+
     assert max(map(len, narrow.splitlines())) <= 60
     assert sorted(re.sub(r"\s", "", narrow)) == sorted(re.sub(r"\s", "", wide))
 
@@ -381,9 +398,11 @@ def screen_of(server: Server, **variables: str) -> str:
 
 def test_a_status_has_a_colour_at_a_terminal(server: Server) -> None:
     ask(server, "/v1/team")
+
     assert "\x1b[32m200" in screen_of(server)
 
 
 def test_no_color_leaves_colours_out(server: Server) -> None:
     ask(server, "/v1/team")
+
     assert "\x1b" not in screen_of(server, NO_COLOR="1")

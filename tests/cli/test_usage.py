@@ -179,6 +179,7 @@ def test_bytes_that_are_no_text_are_a_line_and_status_2(
 
 def test_another_command_may_have_bytes_that_are_no_text() -> None:
     outcome = run_command("exec", "--quiet", "--", "test", "-n", "\udcff")
+
     assert outcome.status == 0
 
 
@@ -187,6 +188,7 @@ def test_a_refusal_is_an_object_for_programs() -> None:
 
     refusal = json.loads(outcome.output)
     (finding,) = refusal["findings"]
+
     assert refusal["ok"] is False
     assert finding["rule"] == "usage"
     assert finding["message"].startswith("clock advance: found '-5s'")
@@ -203,6 +205,7 @@ def test_a_port_in_use_is_a_line_and_status_1(command: list[str]) -> None:
 
     reason = "Address already in use; choose another with --port (0 picks a free one)"
     line = f"cannot listen on 127.0.0.1, port {port}: {reason}"
+
     assert outcome.status == 1
     assert outcome.complaint == f"image-workflow-emulator: {line}\n"
 

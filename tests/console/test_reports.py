@@ -77,11 +77,13 @@ def test_the_status_is_that_of_the_report() -> None:
 def test_no_prose_is_wider_than_the_terminal(width: int) -> None:
     lines = list(text_lines(a_report(), width))
     prose = [line for line in lines if "image-workflow-emulator" not in line]
+
     assert max(map(len, prose)) <= width
 
 
 def test_the_text_has_the_summary_and_each_finding() -> None:
     text = " ".join(" ".join(text_lines(a_report(), 80)).split())
+
     assert text.startswith(
         "4 requests, 1 finding error: double-spend: two orders were paid "
         f"(requests 3, 4) remedy: {REMEDY} "
@@ -90,21 +92,25 @@ def test_the_text_has_the_summary_and_each_finding() -> None:
 
 def test_a_command_stays_on_one_line() -> None:
     lines = list(text_lines(a_report(), 30))
+
     assert "    image-workflow-emulator requests show 3" in lines
 
 
 def test_a_table_has_the_names_of_its_columns() -> None:
     lines = list(text_lines(a_report(), 80))
+
     assert lines[-4:-1] == ["OPERATION  STATUS", "getTeam    200", "-          404"]
 
 
 def test_what_two_findings_have_in_common_is_said_once() -> None:
     lines = list(text_lines(a_report(findings=[DOUBLE_SPEND, DOUBLE_SPEND]), 200))
+
     assert lines.count(f"    remedy: {REMEDY}") == 1
 
 
 def test_severities_and_statuses_have_colours() -> None:
     lines = list(text_lines(a_report(), 80, coloured))
+
     assert lines[1].startswith("  \x1b[31merror\x1b[0m: double-spend")
     assert lines[-3] == "getTeam    \x1b[32m200   \x1b[0m"
     assert lines[-2] == "-          \x1b[33m404   \x1b[0m"
@@ -114,6 +120,7 @@ def test_what_is_printed_elsewhere_than_on_a_terminal_has_no_colours(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     ReportOutput(False, False, ()).conclude(a_report())
+
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -125,12 +132,14 @@ def test_json_has_the_members_of_every_report_and_those_of_its_kind(
 ) -> None:
     report = printed_json(capsys, a_report())
     common = ["kind", "ok", "summary", "findings", "counts", "checked", "tables"]
+
     assert list(report) == [*common, "next", "judged"]
     assert report["judged"] == {"requests": 4, "left": 0}
 
 
 def test_a_finding_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
     (finding,) = printed_json(capsys, a_report())["findings"]
+
     assert finding["rule"] == "double-spend"
 
 
@@ -142,6 +151,7 @@ def test_printed_json_stays_under_its_limit(
 ) -> None:
     ReportOutput(True, False, ()).conclude(a_report(details={"cells": CELLS}))
     text = capsys.readouterr().out
+
     assert MAX_PRINTED_BYTES * 3 / 4 < len(text) <= MAX_PRINTED_BYTES
 
 
@@ -149,12 +159,14 @@ def test_shortened_json_says_how_much_is_missing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     report = printed_json(capsys, a_report(details={"cells": CELLS}))
+
     assert len(report["cells"]) + report["not_shown"] == 2000
     assert len(report["findings"]) == 1
 
 
 def test_all_of_the_json_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     report = printed_json(capsys, a_report(details={"cells": CELLS}), is_whole=True)
+
     assert report["cells"] == CELLS
 
 
@@ -172,6 +184,7 @@ def junit(report: Report, folder: Path) -> Element:
 
 def test_a_file_holds_all_of_the_json(tmp_path: Path) -> None:
     text = written(a_report(details={"cells": CELLS}), tmp_path / "report.json")
+
     assert json.loads(text)["cells"] == CELLS
 
 
@@ -179,6 +192,7 @@ def test_a_file_that_cannot_be_written_ends_with_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = ReportOutput(False, False, [tmp_path / "none" / "report.json"])
+
     assert output.conclude(a_report(status=0)) == 2
     assert "cannot write" in capsys.readouterr().err
 
@@ -186,6 +200,7 @@ def test_a_file_that_cannot_be_written_ends_with_status_2(
 def test_junit_has_a_case_for_each_rule(tmp_path: Path) -> None:
     suite = junit(a_report(), tmp_path)
     cases = {case.get("name"): [child.tag for child in case] for case in suite}
+
     assert cases == {
         "double-spend": ["failure"],
         "no-backoff": [],
@@ -214,6 +229,7 @@ def test_junit_tells_a_rule_that_was_not_checked_from_one_without_occasion(
 
 def test_junit_counts_its_cases(tmp_path: Path) -> None:
     suite = junit(a_report(), tmp_path)
+
     assert suite.get("tests") == "4"
     assert suite.get("failures") == "1"
     assert suite.get("skipped") == "1"
@@ -221,6 +237,7 @@ def test_junit_counts_its_cases(tmp_path: Path) -> None:
 
 def test_a_failure_in_junit_says_what_to_do(tmp_path: Path) -> None:
     suite = junit(a_report(), tmp_path)
+
     assert REMEDY in str(suite.findtext(".//failure"))
 
 
@@ -236,6 +253,7 @@ def test_junit_fails_if_the_report_does(
     )
     suite = junit(a_report(ok=ok, findings=[finding]), tmp_path)
     failed = [case for case in suite if case.find("failure") is not None]
+
     assert [case.get("name") for case in failed] == failures
 
 
@@ -272,6 +290,7 @@ def test_a_hostile_text_is_whole_in_json(
     hostile: Report, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = printed_json(capsys, hostile)
+
     assert report["findings"][0]["rule"] == HOSTILE
 
 

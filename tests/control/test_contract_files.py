@@ -25,6 +25,7 @@ def test_the_server_of_the_contract_is_the_address_that_was_asked(
 
     (server,) = answer.json["servers"]
     shipped = shipped_document("contract/openapi.yaml")
+
     assert answer.headers["content-type"] == "application/json"
     assert server["url"] == "http://localhost:9/v1"
     assert answer.json == {**shipped, "servers": [server]}
@@ -38,6 +39,7 @@ def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(
     shipped = shipped_path("contract/openapi.yaml").read_text().splitlines()
     served = answer.body.decode().splitlines()
     own = [line for line in served if line not in shipped]
+
     assert answer.headers["content-type"] == "application/yaml"
     assert own == [
         "  - url: http://emulator.test/v1",

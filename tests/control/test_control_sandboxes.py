@@ -326,6 +326,7 @@ def test_what_happens_in_a_sandbox_changes_no_byte_of_another(
     aside = emulator.ask("GET", "/state", sandbox="aside").body
     something_of_everything(emulator)
     own = emulator.ask("GET", "/state").body
+
     assert emulator.ask("GET", "/state", sandbox="aside").body == aside
 
     emulator.told("POST", "/clock/advance", {"seconds": 60}, sandbox="aside")

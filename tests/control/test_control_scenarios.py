@@ -101,6 +101,7 @@ def test_the_library_lists_its_files_and_then_a_scenario_for_each_problem(
 
     files = [name for name in names if ":" not in name]
     problems = [f"problem:{code}" for code in CATALOGUE]
+
     assert names == [*sorted(files), *problems]
 
 
@@ -223,6 +224,7 @@ def test_a_bad_scenario_leaves_the_running_one_as_it_is(
     second_read = emulator.get("/team")
     emulator.advance(10)
     paused = emulator.post("/uploads", UPLOAD)
+
     assert after == before
     assert second_read.status == 500
     assert paused.status == 503
@@ -395,6 +397,7 @@ def test_the_scenarios_of_teams_are_listed_beside_that_of_the_sandbox(
 
     demo = {"id": emulator.team()["id"], "name": "Demo"}
     own = {"team": demo, "scenario": "reads fail"}
+
     assert shown == NOTHING | {"team_scenarios": [own]}
 
 

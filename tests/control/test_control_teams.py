@@ -137,6 +137,7 @@ def test_a_new_team_has_a_full_and_a_read_only_credential(
 
     full, read_only = (one["key"] for one in team["credentials"])
     own = emulator.get("/team", read_only).json
+
     assert full == "iwe_studio-nord_full"
     assert read_only == "iwe_studio-nord_read"
     assert own["name"] == "Studio Nord"

@@ -214,6 +214,7 @@ def test_a_request_is_told_again_as_the_journal_has_it_when_it_leaves(
 
     arrived, left = stream.read(2)
     (entry,) = emulator.told("GET", "/requests")["data"]
+
     assert left.kind == "request"
     assert left.number == arrived.number + 1
     assert left.data == entry
@@ -248,6 +249,7 @@ def test_the_changes_of_work_are_told_in_their_order(
 
     work = [event.data for event in stream.read(9) if event.kind == "work"]
     (photoshoot,) = emulator.told("GET", "/work")["data"]
+
     assert [data["status"] for data in work] == [
         "queued",
         "processing",
@@ -270,6 +272,7 @@ def test_what_work_costs_is_told_before_the_move_of_the_clock_that_ended_it(
 
     told = stream.read(9)
     last_balance = [event.data for event in told if event.kind == "team"][-1]
+
     assert last_balance["credits"] == emulator.credits()
     assert last_balance["reserved"] == 0
     assert told[-1].kind == "clock"
@@ -422,6 +425,7 @@ def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(
 
     told = stream.read(8)
     statuses = [event.data["status"] for event in told if event.kind == "work"]
+
     assert statuses[0] == "queued"
     assert statuses[-1] == "completed"
 
@@ -505,6 +509,7 @@ def test_a_slow_reader_misses_some(
     while told[-1].data.get("sequence") != 20:
         told += stream.read(1)
     (gap,) = [event for event in told if event.kind == "gap"]
+
     assert gap.data["missed"] >= 20
 
 
@@ -513,6 +518,7 @@ def test_a_stream_that_is_left_is_forgotten(
 ) -> None:
     stream = watch()
     watch()
+
     assert len(emulator.sandbox.feed.listeners) == 2
 
     stream.leave()

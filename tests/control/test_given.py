@@ -251,6 +251,7 @@ def test_nothing_is_made_of_a_file_with_a_mistake(
 
     manual.save(tmp_path / "state")
     tables = parts_of((tmp_path / "state").read_bytes()).keys()
+
     assert str(refused.value).startswith(f"{file}:{complaint}")
     assert "products" not in tables
     assert "assets" not in tables

@@ -44,6 +44,7 @@ def test_an_entry_tells_of_the_request_and_its_answer(
 
     entry = newest(emulator)
     team = emulator.team()
+
     assert entry == {
         "sequence": 1,
         "at": START,
@@ -182,6 +183,7 @@ def test_the_bytes_of_an_upload_are_told_by_their_number(
 
     _, upload, _ = entries(emulator)
     body = f"the request's body of {len(picture())} bytes is not shown"
+
     assert upload["bytes"] == "upload"
     assert upload["operation"] is None
     assert upload["status"] == 200
@@ -199,6 +201,7 @@ def test_the_bytes_of_a_picture_are_told_by_their_number(
 
     download = newest(emulator)
     body = f"the response's body of {len(file.body)} bytes is not shown"
+
     assert download["bytes"] == "download"
     assert download["operation"] is None
     assert download["status"] == 200
@@ -211,6 +214,7 @@ def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
 
     entry = newest(emulator)
     size = f"{len(answer.body)} bytes"
+
     assert entry["status"] == 202
     assert entry["request_body"] is None
     assert entry["response_body"] is None

@@ -422,6 +422,7 @@ def test_an_injected_problem_names_its_rule_and_remedy(
 
     explanation = explain(emulator, answer)
     (rule,) = explanation["rules"]
+
     assert answer.code == code
     assert answer.json["detail"].startswith(
         "this answer was injected, whatever the state of the service: "
@@ -447,6 +448,7 @@ def test_a_rule_that_the_service_forestalled_did_nothing(
 
     explanation = explain(emulator, refused)
     (rule,) = explanation["rules"]
+
     assert explanation["decided_by"]["who"] == "the service"
     assert rule["did"] == "nothing"
 
@@ -547,6 +549,7 @@ def test_a_held_request_tells_how_far_it_came(emulator: EmulatorUnderTest) -> No
     explanation = looked_at.json["explanation"]
     results = results_by_check(explanation)
     (rule,) = explanation["rules"]
+
     assert explanation["outcome"] == "in flight"
     assert results["idempotency record"] == PASSED
     assert results["admission pause"] == NOT_REACHED

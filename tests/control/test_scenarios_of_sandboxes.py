@@ -88,6 +88,7 @@ def test_seed_and_world_are_those_of_the_scenario(emulator: EmulatorUnderTest) -
 
     seeded = emulator.make_sandbox("seeded", seed=7)
     demo = sandbox["teams"][0]
+
     assert demo["credits"] == 5
     assert demo["id"] == seeded["teams"][0]["id"]
 

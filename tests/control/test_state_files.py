@@ -138,6 +138,7 @@ def test_the_default_sandbox_takes_the_file_of_another(
 ) -> None:
     emulator.make_sandbox("aside")
     emulator.photograph(key=f"{FULL}_aside")
+
     assert emulator.credits() == 100
 
     emulator.told("PUT", "/state", content=saved(emulator, "aside"))

@@ -103,6 +103,7 @@ def test_completed_work_shows_its_pictures_and_what_was_charged(
 
     (output,) = work["outputs"]
     address = emulator.get(f"/assets/{output['asset_id']}").json["url"]
+
     assert work["status"] == "completed"
     assert work["credits"]["charged"] == 1
     assert output["status"] == "completed"

@@ -74,6 +74,7 @@ def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
         for row in rows(page("Commands and options"))
         if row[0].startswith("`--")
     }
+
     assert expected == found
 
 
@@ -88,6 +89,7 @@ def test_every_command_is_in_the_table() -> None:
         for span in spans
     )
     documented = {match[0].strip() for match in leading if match}
+
     assert {*command_names(), "completion"} == documented
 
 
@@ -110,6 +112,7 @@ def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
         f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}"
         for row in rows(page("The control plane"))
     ]
+
     assert sorted(REQUESTS) == sorted(documented)
 
 
@@ -148,6 +151,7 @@ def schema_words() -> set[str]:
 def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
     # The words of its `world` are those of a world file.
     where = page("Scenarios: failures on demand") + page("Control it")
+
     assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", where)
 
 
@@ -169,6 +173,7 @@ LIBRARY = rows(
 
 def test_the_table_of_the_library_names_every_scenario_once() -> None:
     names = [name for row in LIBRARY for name in CODE.findall(row[1])]
+
     assert sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml")) == sorted(
         names
     )
@@ -236,6 +241,7 @@ def test_a_table_has_nothing_but_short_facts(document: str) -> None:
         for row in rows((ROOT / document).read_text(encoding="utf-8"))
         for cell in row
     ]
+
     assert [] == [cell for cell in cells if len(cell) > MAX_CELL_CHARACTERS], (
         "write a list instead"
     )
@@ -250,6 +256,7 @@ def test_every_link_of_the_list_for_programs_leads_to_a_file_and_every_page_is_t
     None
 ):
     links = {ROOT / link for link in LINK.findall(LLMS.read_text())}
+
     assert [] == [link for link in links if not link.is_file()]
     assert set(MANUAL) <= links
 
@@ -259,6 +266,7 @@ def test_a_running_emulator_has_the_list_with_addresses_that_answer(
 ) -> None:
     answer = emulator.ask("GET", "/llms.txt")
     links = LINK.findall(answer.body.decode())
+
     assert len(links) == len(LINK.findall(LLMS.read_text()))
     assert {200} == {
         emulator.ask("GET", link.partition("/_emulator")[2]).status for link in links
@@ -270,6 +278,7 @@ def test_a_running_emulator_has_every_page_as_markdown_with_links_that_stay_ther
 ) -> None:
     index = emulator.ask("GET", "/docs")
     listed = [*LINK.findall(index.body.decode()), "README.md"]
+
     assert sorted(
         [*(page.relative_to(ROOT / "docs").as_posix() for page in MANUAL), "SKILL.md"]
     ) == sorted(listed), "the index names each page once"
@@ -298,6 +307,7 @@ def test_nothing_but_pages_is_served(emulator: EmulatorUnderTest, path: str) -> 
 
 def test_the_skill_is_short_and_says_when_to_use_it() -> None:
     text = SKILL.read_text()
+
     assert len(text.splitlines()) <= 200
     assert re.match(
         r"---\nname: image-workflow-emulator\ndescription: .{50,1000}\n---\n", text
@@ -316,4 +326,5 @@ def test_the_commands_of_the_skill_run(tmp_path: Path) -> None:
             PATH=path,
             EMULATOR_URL=server.url,
         )
+
     assert outcome.status == 0, outcome.output + outcome.complaint

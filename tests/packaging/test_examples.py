@@ -40,6 +40,7 @@ EXAMPLES = ROOT / "examples"
 
 def test_the_suite_of_the_python_client_passes() -> None:
     outcome = run_pytest(EXAMPLES / "python", "-q", "-c", "pytest.ini", seconds=300)
+
     assert outcome.status == 0, outcome.output + outcome.complaint
     assert "25 passed" in outcome.output
 
@@ -87,6 +88,7 @@ def test_a_sandbox_of_the_typescript_helper_has_the_scenario_of_exec_or_none(
 def test_the_python_client_passes_under_sets_of_readings(readings: str) -> None:
     arguments = ("-q", "-c", "pytest.ini", "--image-workflow-readings", readings)
     outcome = run_pytest(EXAMPLES / "python", *arguments, seconds=300)
+
     assert outcome.status == 0, outcome.output
 
 
@@ -144,6 +146,7 @@ def test_the_tests_in_another_language_pass(language: str, tmp_path: Path) -> No
     folder = tmp_path / language
     shutil.copytree(EXAMPLES / language, folder)
     outcome = run_tests_of(language, folder, PATH=path_with_program(tmp_path))
+
     assert outcome.status == 0, outcome.output + outcome.complaint
 
 
@@ -244,6 +247,7 @@ def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
         tmp_path,
         PYTHONPATH=str(ROOT),
     )
+
     assert "1 passed" in said
 
 
@@ -269,6 +273,7 @@ def test_the_commands_of_the_workflows_can_be_typed() -> None:
         "$SHARD", "1"
     )
     commands = re.findall(r"- (?:run: )?image-workflow-emulator (\w.*)", text)
+
     assert {"exec", "sweep", "wait"} == {
         parsed(shlex.split(command)) for command in commands
     }
@@ -288,6 +293,7 @@ def test_the_application_of_the_compose_file_reads_its_team() -> None:
             for name, value in given.items()
         }
         outcome = run_program(sys.executable, *arguments, **variables)
+
     assert "Demo" == json.loads(outcome.output)["name"]
 
 
@@ -459,6 +465,7 @@ def test_clients_fail_before_a_step_and_pass_after_it(
     before, after = (
         follow(step, client, language, request) for client in (step - 1, step)
     )
+
     assert before.status != 0
     assert after.status == (NEEDS_A_PERSON if step == 5 else 0), (
         after.output + after.complaint
@@ -469,6 +476,7 @@ def test_clients_fail_before_a_step_and_pass_after_it(
 @pytest.mark.parametrize("step", STEPS)
 def test_the_lines_that_the_page_shows_are_those_of_the_step(step: int) -> None:
     (shown,) = blocks(step, "py")
+
     assert shown in (COURSE / f"step_{step}.py").read_text(encoding="utf-8")
 
 
@@ -502,4 +510,5 @@ def test_the_client_of_the_last_step_passes_under_sets_of_readings(
     outcome = run_in(
         COURSE, *command, "--", sys.executable, "-c", QUICK, str(STEPS[-1])
     )
+
     assert outcome.status == 0, outcome.output + outcome.complaint

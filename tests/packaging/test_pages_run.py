@@ -218,6 +218,7 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(
     begun, *blocks = [
         text for language, text in PAGES["README.md"] if language in ("sh", "bash")
     ]
+
     assert begun.startswith("make serve ")
     script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
     outcome = run_bash(
@@ -313,6 +314,7 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
         seconds=180,
         PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}",
     )
+
     assert f"{shown} passed" in outcome.output, outcome.output + outcome.complaint
 
 

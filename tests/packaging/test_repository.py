@@ -29,6 +29,7 @@ def test_the_package_the_help_and_the_readme_describe_it_alike() -> None:
         "project"
     ]
     description = project["description"].removesuffix(".")
+
     assert (PROGRAM, project["description"]) == (project["name"], DESCRIPTION)
     assert description in README
     assert description in (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -37,6 +38,7 @@ def test_the_package_the_help_and_the_readme_describe_it_alike() -> None:
 def test_the_table_of_keys_has_those_of_the_built_in_world() -> None:
     rows = re.findall(r"^\| (`iwe_.*?) \|", README, re.MULTILINE)
     found = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+
     assert {
         credential.key
         for team in built_in_world().teams
@@ -150,6 +152,7 @@ def test_the_lock_of_the_typescript_example_has_its_packages_by_hash_and_no_addr
 ):
     folder = ROOT / "examples" / "typescript"
     packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+
     assert (
         json.loads((folder / "package.json").read_text())["devDependencies"]
         == packages.pop("")["devDependencies"]

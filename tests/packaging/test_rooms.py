@@ -122,6 +122,7 @@ def test_nothing_that_stays_imports_a_room_that_is_taken_out(
         for file in (folder / PACKAGE).rglob("*.py")
         if imported.search(file.read_text(encoding="utf-8"))
     ]
+
     assert [] == files
     run(folder, "ruff", "check", "--no-cache", "emulator")
     run(folder, "importlinter.cli", "lint", "--no-cache")

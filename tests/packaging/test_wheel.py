@@ -52,6 +52,7 @@ def test_wheel_and_source_distribution_are_built_twice_to_equal_bytes(
     built = [
         file.name for file in wheel.parent.iterdir() if file.suffix in (".whl", ".gz")
     ]
+
     assert len(built) == 2
     for name in built:
         assert (wheel.parent / name).read_bytes() == (
@@ -89,6 +90,7 @@ def test_it_carries_all_that_it_reads_and_nothing_else(
     for folder in ("contract", "scenarios", "docs", "skills"):
         assert names(ROOT / folder) == names(shipped / folder)
     page = "image_workflow_emulator/control/page"
+
     assert names(ROOT / "emulator" / page) == names(installation / page)
     carried = zipfile.ZipFile(wheel).namelist()
     metadata = f"image_workflow_emulator-{__version__}.dist-info"
@@ -111,6 +113,7 @@ def test_it_carries_the_documents_compiled_from_its_own_sources(
         "import sys; from image_workflow_emulator.documents.shipped import COMPILED_DOCUMENTS, shipped_document; "
         "[shipped_document(name) for name in COMPILED_DOCUMENTS]; print('yaml' in sys.modules)"
     )
+
     assert run_script(script, installation) == "False\n"
 
 
@@ -119,6 +122,7 @@ def test_its_description_is_the_readme_without_links_into_the_repository(
 ) -> None:
     (metadata,) = installation.glob("*.dist-info/METADATA")
     description = metadata.read_text("utf-8").partition("\n\n")[2]
+
     assert description.startswith("# Image Workflow Emulator\n")
     assert "The tour (`docs/tour.md`)" in description
     assert [] == re.findall(r"\]\((?!https?:)[^)]*\)", description)
@@ -133,6 +137,7 @@ def test_the_source_distribution_has_all_that_its_own_tests_read(
     unpacked = run_program(
         sys.executable, "-m", "tarfile", "-e", str(built), str(tmp_path)
     )
+
     assert unpacked.status == 0, unpacked.complaint
     (folder,) = tmp_path.iterdir()
     outcome = run_program(
@@ -184,6 +189,7 @@ def test_a_project_with_its_own_emulator_is_tested_beside_it(
         "no:schemathesis",
     )
     outcome = run_program(*command, folder=tmp_path, PYTHONPATH=str(installation))
+
     assert (outcome.status, outcome.output.splitlines()[-1][:8]) == (0, "2 passed"), (
         outcome.output
     )

@@ -28,6 +28,7 @@ def test_a_block_is_copied(visitor: object) -> None:
 
     expect(region.locator(".is-done")).to_be_visible()
     copied = visit.page.evaluate("navigator.clipboard.readText()")
+
     assert copied.startswith("curl ")
 
 

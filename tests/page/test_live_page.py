@@ -118,6 +118,7 @@ def test_an_unknown_sandbox_offers_a_way_out(visitor: Any, service: Service) -> 
     ).to_be_visible()
     visit.page.get_by_role("button", name="Create gone").click()
     expect(visit.region("Requests")).to_contain_text("No requests yet")
+
     assert service.told("GET", "/sandboxes/gone")["id"] == "gone"
     visit.complaints.clear()  # the browser's own notes of the 404
 
@@ -132,6 +133,7 @@ def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
         expect(visit.region(name)).to_be_visible()
     visit.open("/_emulator/reference")
     expect(visit.operation("Team", "getTeam")).to_be_visible()
+
     assert visit.complaints == []
     assert [
         address
@@ -145,6 +147,7 @@ def test_a_file_that_is_dropped_beside_the_gallery_does_not_replace_the_page(
     visit: Visit,
 ) -> None:
     dropped = "() => !document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true}))"
+
     assert visit.page.evaluate(dropped)
 
 
@@ -170,6 +173,7 @@ def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
     field = visit.page.get_by_label("Control token", exact=True)
     expect(field).to_be_visible()
     expect(visit.page.get_by_role("tab")).to_have_count(0)
+
     assert visit.complaints == []
     field.fill("wrong")
     field.press("Enter")
@@ -219,6 +223,7 @@ def test_it_works_behind_another_address(visitor: Any, service: Service) -> None
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
     visit.press("Gallery", "First photoshoot")
     picture = visit.region("Gallery").get_by_role("img").first
+
     assert (
         picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
     )
@@ -282,6 +287,7 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(
         )
     service.post("/products", {"name": "Shirt"})
     expect(visit.opened_request("invalid_input")).to_contain_text("decided")
+
     assert visit.page.locator(".details").evaluate(
         "details => details.scrollWidth <= details.clientWidth"
     )
@@ -344,4 +350,5 @@ def test_many_requests_neither_freeze_the_page_nor_fill_it_with_rows(
         }"""
     )
     expect(region.locator("[data-key='1']")).to_be_visible()
+
     assert visit.page.get_by_role("row").count() < 100

@@ -36,6 +36,7 @@ def test_every_file_is_served_under_a_strict_policy(
     emulator: EmulatorUnderTest, path: str
 ) -> None:
     answer = emulator.ask("GET", path)
+
     assert answer.status == 200
     policy = REFERENCE_POLICY if path == "/reference" else POLICY
     assert answer.headers["content-security-policy"] == policy
@@ -90,6 +91,7 @@ def test_origin_digest_and_licence_lie_beside_vendored_files(
     name: str, origin: str
 ) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
+
     assert origin in text
     assert "SHA-256" in text
     assert "Apache License" in text or "MIT License" in text
@@ -104,6 +106,7 @@ def test_the_licence_beside_swagger_ui_has_the_digests_of_its_files() -> None:
 
 def test_the_digest_of_the_vendored_script_stands_beside_it() -> None:
     _, _, content = (FOLDER / "preact.js").read_bytes().partition(b"\n")
+
     assert sha256(content).hexdigest() in (FOLDER / "preact.txt").read_text(
         encoding="utf-8"
     )
@@ -124,6 +127,7 @@ def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
         r'(?:src|href)="(?:_emulator/)?page/([^"]+)"|from "\./([^"]+)"|import\("\./([^"]+)"\)',
         text,
     )
+
     assert {part for parts in loaded for part in parts if part} <= set(FILES)
     elsewhere = re.findall(r"https?://[^\s\"'`<]+", text)
     assert set(elsewhere) <= {
@@ -152,6 +156,7 @@ def test_every_module_of_the_page_is_loaded_ahead() -> None:
     ahead = re.findall(
         r'<link rel="modulepreload" href="_emulator/page/([^"]+)">', text
     )
+
     assert sorted([*ahead, "main.js"]) == sorted(modules_of("main.js"))
 
 

@@ -42,6 +42,7 @@ def test_nothing_is_read_twice_at_the_start(
 
     settle(visit)
     counts = Counter(asked(visit))
+
     assert {path: count for path, count in counts.items() if count > 1} == {}
 
 
@@ -55,6 +56,7 @@ def test_nothing_about_an_id_is_read_twice_at_the_start(
     expect(visit.page.get_by_role("article")).to_be_visible()
     settle(visit)
     counts = Counter(asked(visit))
+
     assert {path: count for path, count in counts.items() if count > 1} == {}
 
 
@@ -87,5 +89,6 @@ def test_the_clock_is_not_read_for_each_part_that_shows_it(
 
     expect(visit.region("Work")).to_contain_text("processing")
     settle(visit)
+
     # Work has changed and the clock has moved: the stream may send these apart.
     assert Counter(asked(visit))["clock"] <= 2

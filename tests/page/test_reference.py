@@ -65,6 +65,7 @@ def test_a_request_brings_the_credential_of_the_sandbox(
 
     expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
     (entry,) = service.told("GET", "/requests")["data"]
+
     assert entry["credential"]["team"]["name"] == "Demo"
 
 
@@ -84,6 +85,7 @@ def test_each_write_has_an_idempotency_key_of_its_own(
         "href", re.compile("requests/2$")
     )
     second, first = service.told("GET", "/requests")["data"]
+
     assert first["status"] == second["status"] == 201
     assert first["idempotency_key"] != second["idempotency_key"]
 

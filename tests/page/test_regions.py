@@ -50,6 +50,7 @@ def test_rows_are_reached_opened_and_closed_by_keyboard(
     keyboard.press("ArrowDown")
     keyboard.press("Enter")
     expect(details).to_contain_text("GET /v1/team")
+
     assert visit.page.url.endswith("#requests/2")
     keyboard.press("Escape")
     expect(details).to_be_hidden()
@@ -203,6 +204,7 @@ def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(
     expect(work.get_by_role("img").first).to_have_attribute(
         "alt", "Output 1 of 4: Product photography: photoshoot, Demo"
     )
+
     assert (
         work.get_by_role("img").first.evaluate(
             "image => image.decode().then(() => image.naturalWidth)"
@@ -259,6 +261,7 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(
         expect(region.locator(".clock-time")).to_have_text(shown)
     region.get_by_role("combobox").select_option("auto")
     expect(region).to_contain_text("skips every wait")
+
     assert service.told("GET", "/clock")["mode"] == "auto"
 
 
@@ -304,6 +307,7 @@ def test_a_credential_is_copied_revoked_and_restored(
     row = visit.region("Teams").get_by_role("row").filter(has_text="iwe_demo_full")
     row.get_by_role("button", name="Copy").click()
     expect(row.locator(".is-done")).to_be_visible()
+
     assert visit.page.evaluate("navigator.clipboard.readText()") == "iwe_demo_full"
     row.get_by_role("button", name="Revoke").click()
     expect(row).to_contain_text("revoked")
@@ -316,6 +320,7 @@ def test_a_credential_is_copied_revoked_and_restored(
 def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
     visit.press("Teams", "Pause admission")
     expect(visit.region("Teams")).to_contain_text("Admission is paused")
+
     assert service.post("/uploads", UPLOAD).json["code"] == "service_unavailable"
     visit.press("Teams", "Open admission")
     expect(visit.region("Teams")).to_contain_text("Admission is open")
@@ -332,6 +337,7 @@ def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(
     region.get_by_label("Upload", exact=True).set_input_files(photo)
     shown = region.get_by_role("listitem")
     expect(shown).to_contain_text("PNG 40 × 30")
+
     assert (
         shown.get_by_role("img").evaluate(
             "image => image.decode().then(() => image.naturalWidth)"
@@ -369,6 +375,7 @@ def test_a_picture_says_what_was_ordered_and_copies_its_id(
     made.hover()
     made.get_by_role("button", name="Copy id").click()
     expect(made.locator(".is-done")).to_be_visible()
+
     assert visit.page.evaluate("navigator.clipboard.readText()") in made.inner_text()
 
 
@@ -388,6 +395,7 @@ def test_the_large_picture_goes_on_to_the_next_one_and_is_downloaded(
     expect(dialog.get_by_role("link")).to_have_text(first)
     with visit.page.expect_download() as coming:
         dialog.get_by_role("button", name="Download").click()
+
     assert coming.value.suggested_filename == f"{first}.png"
 
 
@@ -399,6 +407,7 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
     expect(region.get_by_role("combobox")).to_have_value("checkout")
     visit.press("Sandboxes", "Delete")
     expect(region.get_by_role("button", name="Delete? Click again")).to_be_visible()
+
     assert service.told("GET", "/sandboxes/checkout")["id"] == "checkout"
     visit.press("Sandboxes", "Delete? Click again")
     visit.page.wait_for_url(lambda url: "sandbox=" not in url)
@@ -450,6 +459,7 @@ def test_a_reset_and_a_cleared_journal_empty_what_is_shown(
         service.told("DELETE", "/requests")
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     expect(region.get_by_role("row").filter(has_text="getTeam")).to_have_count(0)
+
     assert service.told("GET", "/requests")["data"] == []
 
 
@@ -483,6 +493,7 @@ def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(
     visit.region("Gallery").get_by_label("Team").select_option(other["id"])
     visit.press("Gallery", "First photoshoot")
     visit.region("Gallery").get_by_role("link", name="Watch them in Work").click()
+
     assert service.told("GET", "/work")["data"][0]["team"]["id"] == other["id"]
 
 
@@ -576,6 +587,7 @@ def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(
     row = visit.region("Requests").get_by_role("row").filter(has_text="00:00:00")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("rate_limited")
+
     assert row.locator(".operation").evaluate(
         "name => name.scrollWidth <= name.clientWidth"
     )
@@ -594,6 +606,7 @@ def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     expect(region.locator("pre").first).to_contain_text("scenario: busy-team")
     region.get_by_role("link", name="All pages").click()
     region.get_by_role("link", name="Rules of conduct").click()
+
     assert "#help/reference/conduct-rules.md" in visit.page.url
     expect(region.get_by_role("heading", name="Rules of conduct")).to_be_visible()
 
@@ -609,6 +622,7 @@ def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(
     expect(field).to_have_value(re.compile("scenario: some-outputs-fail"))
     with visit.page.expect_download() as coming:
         visit.press("Scenario", "Save")
+
     assert coming.value.suggested_filename == "some-outputs-fail.yaml"
     rule = "scenario: mine\nrules:\n  - match: {operation: %s}\n    then: {problem: rate_limited}\n"
     field.fill(rule % "getTeem")
@@ -649,6 +663,7 @@ def test_a_state_is_saved_loaded_and_opened_and_another_file_refused(
     ):
         visit.press("Sandboxes", "Load state")
         choosing.value.set_files(file)
+
     assert service.get("/team").json["credits"] == 98
     visit.open_file(file)
     visit.page.wait_for_url("**?sandbox=*#work")
@@ -699,6 +714,7 @@ def test_a_session_is_shown_as_it_was_and_cannot_be_changed(
     picture = work.get_by_role("img").first
     picture.scroll_into_view_if_needed()
     expect(picture).to_have_attribute("src", re.compile("^blob:"))
+
     assert (
         picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
     )
@@ -752,6 +768,7 @@ def test_coverage_tells_what_is_covered_and_has_what_closes_each_gap(
     expect(visit.page.get_by_role("group", name="Clock and scenario")).to_contain_text(
         "problem:rate_limited"
     )
+
     assert service.get("/team").code == "rate_limited"
     points.get_by_role("button", name="Open in the editor").first.click()
     field = visit.page.get_by_label("Scenario file", exact=True)

@@ -105,6 +105,7 @@ def test_the_list_is_saved_as_an_http_archive(
 
     archive = json.loads(Path(coming.value.path()).read_text(encoding="utf-8"))
     product, nowhere = archive["log"]["entries"]
+
     assert product["request"]["url"] == f"{service.origin}/v1/products"
     assert '"name":"Linen shirt"' in product["request"]["postData"]["text"]
     assert product["response"]["status"] == 422

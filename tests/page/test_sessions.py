@@ -114,6 +114,7 @@ def test_it_asks_the_emulator_for_nothing(visit: Visit, session: Path) -> None:
 
     own = ("/page/", "/contract.json")
     asked = [one for one in visit.addresses if not one.startswith("blob:")]
+
     assert [one for one in asked if not any(part in one for part in own)] == []
 
 

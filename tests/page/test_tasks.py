@@ -113,6 +113,7 @@ def test_twelve_tasks_are_done(
     person.press(requests.get_by_role("button", name="Copy as curl"))
     expect(requests.locator(".is-done")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
+
     assert copied.startswith("curl --include --path-as-is --globoff --request POST ")
     assert "--header 'Authorization: Bearer iwe_demo_full'" in copied
     assert copied.endswith(f" {service.origin}/v1/products")

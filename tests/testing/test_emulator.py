@@ -255,6 +255,7 @@ def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
     shirt = sandbox.given.product("Shirt")
     sandbox.given.photoshoot(products=[shirt], finished=False)
     due = sandbox.clock.next_event_at
+
     assert sandbox.clock.pending > 0
 
     fired = sandbox.clock.next()
@@ -485,6 +486,7 @@ def test_a_request_is_explained(used: Sandbox) -> None:
 
 def test_a_request_is_explained_by_its_number_or_its_id(used: Sandbox) -> None:
     _, second = used.requests()
+
     assert second.request_id is not None
 
     for name in ("last", 2, second.request_id):

@@ -48,5 +48,6 @@ def test_refused(image_workflow):
     report = json.loads((tmp_path / "coverage.json").read_text())
     points = report["operations"]["getTeam"]["points"]
     covered = {point["point"]: point["covered"] for point in points if point["covered"]}
+
     assert "2 passed" in outcome.output
     assert covered == {"200": 1, "401 credential_revoked": 1}
