@@ -1,12 +1,15 @@
-"""The documentation says everything there is, and nothing else: options, commands, routes, words, names, codes.
+"""The documentation says everything there is, and nothing else.
 
-What is taught elsewhere is named there: the contract for the operations, the schema for the exact form of scenario
-files. And the texts for programs: `llms.txt`, the skill, and the documentation that a running emulator serves.
+Options, commands, routes, words, names, codes. What is taught elsewhere is named there:
+the contract for the operations, the schema for the exact form of scenario files. And
+the texts for programs: `llms.txt`, the skill, and the documentation that a running
+emulator serves.
 """
 
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -40,19 +43,20 @@ def page(title: str) -> str:
     return next(text for text in PAGES.values() if text.startswith(f"# {title}\n"))
 
 
+def cells_of(line: str) -> list[str]:
+    """The cells of a row, in which a line within a cell is written with a backslash."""
+    cells = re.split(r"(?<!\\)\|", line)
+    return [cell.strip().replace("\\|", "|") for cell in cells]
+
+
 def rows(text: str) -> list[list[str]]:
     """The cells of every table in a text, without headings."""
     lines = re.findall(r"^\|(.*)\|$", text, re.MULTILINE)
-    table = [
-        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)]
-        for line in lines
-    ]
+    table = [cells_of(line) for line in lines]
     rules = [number for number, cells in enumerate(table) if set(cells[0]) == {"-"}]
-    return [
-        cells
-        for number, cells in enumerate(table)
-        if number not in rules and number + 1 not in rules
-    ]
+    headings = [number - 1 for number in rules]
+    left_out = {*rules, *headings}
+    return [cells for number, cells in enumerate(table) if number not in left_out]
 
 
 SHOWN = [
@@ -61,36 +65,36 @@ SHOWN = [
     for _, text in fences(path, "yaml")
     if not text.startswith("given:")
 ]
-"""The scenarios and the worlds that the documentation shows; tests/control/test_given.py has what it seeds."""
+"""The scenarios and the worlds that the documentation shows.
+
+What it seeds is in tests/cli/test_given.py.
+"""
 
 
 def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
-    expected = {
-        f"`{one.flag} {one.kind.placeholder}`": (f"`{one.variable}`", one.default)
-        for one in OPTIONS
-    }
-    found = {
-        row[0]: (row[1], row[2])
-        for row in rows(page("Commands and options"))
-        if row[0].startswith("`--")
-    }
+    expected = {}
+    for option in OPTIONS:
+        typed = f"`{option.flag} {option.kind.placeholder}`"
+        expected[typed] = [f"`{option.variable}`", option.default]
 
-    assert expected == found
+    documented = {}
+    for row in rows(page("Commands and options")):
+        if row[0].startswith("`--"):
+            documented[row[0]] = row[1:3]
+
+    assert documented == expected
 
 
 def test_every_command_is_in_the_table() -> None:
-    spans = [
-        span
-        for row in rows(page("Commands and options"))
-        for span in CODE.findall(row[0])
-    ]
-    leading = (
-        re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", ""))
-        for span in spans
-    )
-    documented = {match[0].strip() for match in leading if match}
+    documented = set()
+    for row in rows(page("Commands and options")):
+        for span in CODE.findall(row[0]):
+            words = span.replace("[", "").replace("]", "")
+            command = re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", words)
+            if command:
+                documented.add(command[0].strip())
 
-    assert {*command_names(), "completion"} == documented
+    assert documented == {*command_names(), "completion"}
 
 
 ROUTES = {
@@ -99,52 +103,52 @@ ROUTES = {
     "/reference": ["get"],
     "/page/{file}": ["get"],
 }
-REQUESTS = {
-    f"{name.upper()} {PREFIX}{path}"
-    for path, item in ROUTES.items()
-    for name in item
-    if name != "servers"
-}
+
+
+def control_requests() -> list[str]:
+    """Every request of the control plane, as the tables write it."""
+    requests = []
+    for path, item in ROUTES.items():
+        methods = [name.upper() for name in item if name != "servers"]
+        requests += [f"{method} {PREFIX}{path}" for method in methods]
+    return requests
 
 
 def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
-    documented = [
-        f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}"
-        for row in rows(page("The control plane"))
-    ]
+    documented = []
+    for cell, *_ in rows(page("The control plane")):
+        method = cell.partition(" ")[0]
+        path = CODE.findall(cell)[0]
+        documented.append(f"{method} {path}")
 
-    assert sorted(REQUESTS) == sorted(documented)
+    assert sorted(documented) == sorted(control_requests())
 
 
 def schema_words() -> set[str]:
-    """Every key that a scenario file may have, and every word but those of the contract, by its published schema."""
-    schema = json.loads(
-        (ROOT / "contract/scenario.schema.json").read_text(encoding="utf-8")
-    )
-    words: set[str] = set()
+    """Every key that a scenario file may have, and every word of its values.
 
-    def walk(node: Any) -> None:
-        if isinstance(node, dict):
-            properties = node.get("properties")
-            words.update(properties if isinstance(properties, dict) else ())
-            words.update(
-                word
-                for word in node.get("enum", ())
-                if isinstance(word, str) and "." not in word
-            )
-        for inner in (
-            node.values()
-            if isinstance(node, dict)
-            else node
-            if isinstance(node, list)
-            else ()
-        ):
-            walk(inner)
-
+    By its published schema, and without the words of the contract.
+    """
+    file = ROOT / "contract/scenario.schema.json"
+    schema = json.loads(file.read_text(encoding="utf-8"))
     for name in ("operation", "code", "work"):
         del schema["$defs"][name]["enum"]
-    walk(schema)
-    return words
+    return set(words_in(schema))
+
+
+def words_in(node: Any) -> Iterator[str]:
+    """The names of fields and the words that a part of a schema allows."""
+    if isinstance(node, list):
+        for item in node:
+            yield from words_in(item)
+    elif isinstance(node, dict):
+        properties = node.get("properties")
+        if isinstance(properties, dict):
+            yield from properties
+        for word in node.get("enum", ()):
+            if isinstance(word, str) and "." not in word:
+                yield word
+        yield from words_in(list(node.values()))
 
 
 @pytest.mark.parametrize("word", sorted(schema_words()))
@@ -161,9 +165,9 @@ def test_the_contract_has_the_prices_and_codes_of_the_code() -> None:
 
 @pytest.mark.parametrize("path", DERIVED, ids=lambda path: path.name)
 def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == DERIVED[path](
-        read_contract("openapi.yaml")
-    ), "run: make contract"
+    derived = DERIVED[path](read_contract("openapi.yaml"))
+
+    assert path.read_text(encoding="utf-8") == derived, "run: make contract"
 
 
 LIBRARY = rows(
@@ -172,23 +176,32 @@ LIBRARY = rows(
 
 
 def test_the_table_of_the_library_names_every_scenario_once() -> None:
-    names = [name for row in LIBRARY for name in CODE.findall(row[1])]
+    documented = []
+    for row in LIBRARY:
+        documented += CODE.findall(row[1])
 
-    assert sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml")) == sorted(
-        names
-    )
+    names = [file.stem for file in (ROOT / "scenarios").glob("*.yaml")]
+    assert sorted(documented) == sorted(names)
 
 
-@pytest.mark.parametrize("text", SHOWN)
-def test_a_scenario_or_world_that_is_shown_can_be_used(text: str) -> None:
-    if text.startswith("scenario:"):
-        assert parse_scenario(
-            text, "README.md", CONTRACT, world_names(built_in_world())
-        ).rules
-    else:
-        assert (
-            world_of(read_document(text, "README.md")).teams != built_in_world().teams
-        )
+def is_scenario(text: str) -> bool:
+    return text.startswith("scenario:")
+
+
+@pytest.mark.parametrize("text", [text for text in SHOWN if is_scenario(text)])
+def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
+    names = world_names(built_in_world())
+
+    scenario = parse_scenario(text, "README.md", CONTRACT, names)
+
+    assert scenario.rules
+
+
+@pytest.mark.parametrize("text", [text for text in SHOWN if not is_scenario(text)])
+def test_a_world_that_is_shown_can_be_used(text: str) -> None:
+    world = world_of(read_document(text, "README.md"))
+
+    assert world.teams != built_in_world().teams
 
 
 def anchors(document: Path) -> set[str]:
@@ -229,22 +242,21 @@ def test_links_lead_somewhere(document: str) -> None:
         if target.startswith("https://"):
             continue
         path, _, place = target.partition("#")
-        found = file.parent / path if path else file
-        assert found.exists(), target
-        assert not place or place in anchors(found), target
+        linked = file.parent / path if path else file
+
+        assert linked.exists(), target
+        if place:
+            assert place in anchors(linked), target
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_table_has_nothing_but_short_facts(document: str) -> None:
-    cells = [
-        cell
-        for row in rows((ROOT / document).read_text(encoding="utf-8"))
-        for cell in row
-    ]
+    text = (ROOT / document).read_text(encoding="utf-8")
 
-    assert [] == [cell for cell in cells if len(cell) > MAX_CELL_CHARACTERS], (
-        "write a list instead"
-    )
+    for row in rows(text):
+        longest = max(row, key=len)
+
+        assert len(longest) <= MAX_CELL_CHARACTERS, f"write a list instead: {longest}"
 
 
 LLMS = ROOT / "llms.txt"
@@ -252,49 +264,67 @@ SKILL = ROOT / "skills/image-workflow-emulator/SKILL.md"
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
-def test_every_link_of_the_list_for_programs_leads_to_a_file_and_every_page_is_there() -> (
-    None
-):
+def test_every_link_of_the_list_for_programs_leads_to_a_file() -> None:
+    for link in LINK.findall(LLMS.read_text()):
+        assert (ROOT / link).is_file(), link
+
+
+def test_every_page_is_in_the_list_for_programs() -> None:
     links = {ROOT / link for link in LINK.findall(LLMS.read_text())}
 
-    assert [] == [link for link in links if not link.is_file()]
-    assert set(MANUAL) <= links
+    assert links.issuperset(MANUAL)
 
 
 def test_a_running_emulator_has_the_list_with_addresses_that_answer(
     emulator: EmulatorUnderTest,
 ) -> None:
     answer = emulator.ask("GET", "/llms.txt")
+
     links = LINK.findall(answer.body.decode())
-
     assert len(links) == len(LINK.findall(LLMS.read_text()))
-    assert {200} == {
-        emulator.ask("GET", link.partition("/_emulator")[2]).status for link in links
-    }
+    for link in links:
+        path = link.partition("/_emulator")[2]
+        assert emulator.ask("GET", path).status == 200, link
 
 
-def test_a_running_emulator_has_every_page_as_markdown_with_links_that_stay_there(
+def pages_of_index(emulator: EmulatorUnderTest) -> list[str]:
+    """The pages that a running emulator lists, and the list itself."""
+    index = emulator.ask("GET", "/docs").body.decode()
+    return [*LINK.findall(index), "README.md"]
+
+
+def test_the_index_of_a_running_emulator_names_each_page_once(
     emulator: EmulatorUnderTest,
 ) -> None:
-    index = emulator.ask("GET", "/docs")
-    listed = [*LINK.findall(index.body.decode()), "README.md"]
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in MANUAL]
 
-    assert sorted(
-        [*(page.relative_to(ROOT / "docs").as_posix() for page in MANUAL), "SKILL.md"]
-    ) == sorted(listed), "the index names each page once"
-    for name in listed:
+    listed = pages_of_index(emulator)
+
+    assert sorted(listed) == sorted([*pages, "SKILL.md"])
+
+
+def test_a_running_emulator_has_every_page_as_markdown(
+    emulator: EmulatorUnderTest,
+) -> None:
+    for name in pages_of_index(emulator):
         page = emulator.ask("GET", f"/docs/{name}")
-        assert page.headers["content-type"].startswith("text/markdown")
-        inner = [
-            link
-            for link in LINK.findall(page.body.decode())
-            if not re.match(r"\w+:|/", link)
-        ]
-        assert [] == [
-            link
-            for link in inner
-            if normpath(PurePosixPath(name).parent / link) not in listed
-        ], name
+
+        assert page.status == 200, name
+        assert page.headers["content-type"].startswith("text/markdown"), name
+
+
+def test_links_within_the_pages_of_a_running_emulator_stay_there(
+    emulator: EmulatorUnderTest,
+) -> None:
+    listed = pages_of_index(emulator)
+
+    for name in listed:
+        text = emulator.ask("GET", f"/docs/{name}").body.decode()
+        links = [link for link in LINK.findall(text) if not re.match(r"\w+:|/", link)]
+        for link in links:
+            linked = normpath(PurePosixPath(name).parent / link)
+
+            assert linked in listed, f"{name}: {link}"
 
 
 @pytest.mark.parametrize(
@@ -320,11 +350,6 @@ def test_the_commands_of_the_skill_run(tmp_path: Path) -> None:
     path = path_with_program(tmp_path)
     with serving("--clock", "auto") as server:
         server.converse(request_bytes("GET /v1/team", ends=True))
-        outcome = run_bash(
-            script,
-            tmp_path,
-            PATH=path,
-            EMULATOR_URL=server.url,
-        )
+        outcome = run_bash(script, tmp_path, PATH=path, EMULATOR_URL=server.url)
 
     assert outcome.status == 0, outcome.output + outcome.complaint
