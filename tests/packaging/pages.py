@@ -10,29 +10,25 @@ from tests.support.served import ROOT
 
 DOCUMENTATION = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 ANYTHING = "…"
-"""Placeholder in a printed block: any text within a line, or any lines where it ends one."""
+"""Placeholder in a printed block.
+
+Stands for any text within a line, or for any lines where it ends one.
+"""
 
 
 def fences(page: Path, *languages: str) -> list[tuple[str, str]]:
-    """The language and the text of each block of a page, or of those in some languages."""
-    found = re.findall(
-        r"^```(\w+)\n(.*?)^```$",
-        page.read_text(encoding="utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-    return [
-        (language, text)
-        for language, text in found
-        if not languages or language in languages
-    ]
+    """The language and the text of each block, or of those in some languages."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    if not languages:
+        return blocks
+    return [block for block in blocks if block[0] in languages]
 
 
 def path_with_program(folder: Path) -> str:
-    """Put the emulator's command into a folder, and return a PATH on which a shell finds it."""
-    write_program(
-        folder / "bin" / PROGRAM,
-        f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m image_workflow_emulator "$@"\n',
-    )
+    """Put the emulator's command into a folder, and return a PATH that leads to it."""
+    run_emulator = f'exec "{sys.executable}" -m image_workflow_emulator "$@"'
+    write_program(folder / "bin" / PROGRAM, f'PYTHONPATH="{ROOT}" {run_emulator}\n')
     return os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
 
 
