@@ -1,4 +1,4 @@
-"""Clients as people generate them, made in a folder outside of the checkout, and the tour that each of them takes.
+"""Clients as people generate them, outside of the checkout, and the tour that each takes.
 
 Knows the tools and how they are called; nothing of what a client then says.
 """
@@ -35,7 +35,10 @@ def need(*programs: str) -> None:
 
 
 def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
-    """Run a program in a folder, which must succeed; return what it wrote to standard output."""
+    """Run a program in a folder, which must succeed.
+
+    Returns what it wrote to standard output.
+    """
     done = run_program(
         *map(str, command), folder=folder, seconds=TIME_LIMIT_SECONDS, **variables
     )
@@ -46,42 +49,53 @@ def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
 
 
 def install_packages(folder: Path) -> None:
-    """Install what the lock beside a package.json names, or skip the test where npm is missing."""
+    """Install what the lock beside a package.json names.
+
+    The test is skipped where npm is missing.
+    """
     need("node", "npm")
     run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
 
 
 def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None:
-    """Make a client in a folder, by the command of docs/reference/clients.md that begins with these words."""
-    text = (
-        (ROOT / "docs/reference/clients.md")
-        .read_text(encoding="utf-8")
-        .replace("\\\n", " ")
-    )
-    commands = [
-        shlex.split(line)
-        for line in re.findall(rf"^{' '.join(words)} .*$", text, re.MULTILINE)
-    ]
-    assert len(commands) == 1, words
-    ((_, *arguments),) = commands
+    """Make a client in a folder.
+
+    The command is that of docs/reference/clients.md that begins with these words.
+    """
+    command = documented_command(*words)
     if words[0] == "openapi-generator-cli":
         need("java")
-    places = (folder / "node_modules" / ".bin", Path(sys.executable).parent)
-    programs = [place / words[0] for place in places if (place / words[0]).exists()]
-    if not programs:
-        pytest.skip(f"needs {words[0]}, which `make verify` installs")
     shutil.copy(CONTRACT, folder / "openapi.yaml")
-    run([programs[0], *arguments, *with_option], folder)
+    run([program_of(words[0], folder), *command[1:], *with_option], folder)
+
+
+def documented_command(*words: str) -> list[str]:
+    """Return the one command of the manual that begins with these words."""
+    page = (ROOT / "docs/reference/clients.md").read_text(encoding="utf-8")
+    pattern = re.compile(rf"^{' '.join(words)} .*$", re.MULTILINE)
+    (line,) = pattern.findall(page.replace("\\\n", " "))
+    return shlex.split(line)
+
+
+def program_of(name: str, folder: Path) -> Path:
+    """Return where a generator is installed, or skip the test."""
+    for place in (folder / "node_modules" / ".bin", Path(sys.executable).parent):
+        if (place / name).exists():
+            return place / name
+    pytest.skip(f"needs {name}, which `make verify` installs")
 
 
 def take_tour(
     command: Sequence[str | Path], folder: Path, **variables: str
 ) -> Mapping[str, Any]:
-    """Take a tour against a fresh emulator whose clock skips the waits; return what the tour tells."""
+    """Take a tour against a fresh emulator whose clock skips the waits.
+
+    Returns what the tour reports.
+    """
     file = folder / "photo.jpg"
     file.write_bytes(photo("image/jpeg"))
     with serving("--clock", "auto") as emulator:
-        told = run(
+        written = run(
             command,
             folder,
             IMAGE_WORKFLOW_BASE_URL=emulator.base_url,
@@ -89,7 +103,7 @@ def take_tour(
             TOUR_PHOTO=str(file),
             **variables,
         )
-    report: Mapping[str, Any] = json.loads(told)
+    report: Mapping[str, Any] = json.loads(written)
     return report
 
 

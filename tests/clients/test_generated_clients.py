@@ -1,8 +1,10 @@
-"""The contract in other people's tools: linters, and the clients of generators, each on the same tour.
+"""The contract in other people's tools: linters, and the clients of generators.
 
-From the upload to the downloaded pictures, with a change at once and one that takes an Operation, polls that wait as
-Retry-After says, and a problem told by its code; and the types that the generator made hold, as the compiler or type
-checker of its language sees them. The commands are those of docs/reference/clients.md.
+Each client takes the same tour, from the upload to the downloaded pictures. On its way
+are a change that is done at once, one that takes an Operation, polls that wait as
+Retry-After says, and a problem that is known by its code. The compiler or type checker
+of the language accepts the types that the generator made. The commands are those of
+docs/reference/clients.md.
 """
 
 import importlib.util
@@ -32,7 +34,7 @@ from tests.support.served import run_program
 
 pytestmark = pytest.mark.verify
 
-SEEN: Final[dict[str, Any]] = {
+EXPECTED: Final[dict[str, Any]] = {
     "photo": ["jpeg", 640, 480],
     "product_photos": 1,
     "fashion_model": "Kim Lee",
@@ -60,7 +62,7 @@ LINTERS: Final = {
 
 @pytest.fixture(scope="session")
 def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the TypeScript tours, with all that the lock of package.json names."""
+    """The folder of the TypeScript tours, with the packages that they need."""
     folder = tmp_path_factory.mktemp("typescript")
     shutil.copytree(CLIENTS / "typescript", folder, dirs_exist_ok=True)
     install_packages(folder)
@@ -77,23 +79,41 @@ def test_a_linter_finds_nothing_to_say_of_a_contract(
     linter: str, document: Path, typescript: Path
 ) -> None:
     command, *options = LINTERS[linter]
-    quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
-    words = (f"node_modules/.bin/{linter}", command, str(document), *options)
-    done = run_program(*words, folder=typescript, seconds=TIME_LIMIT_SECONDS, **quiet)
-    assert done.output.startswith(("{", "[")), done.complaint
-    told = json.loads(done.output)
-    assert [] == (told["problems"] if linter == "redocly" else told)
-    assert 0 == done.status
+
+    outcome = run_program(
+        f"node_modules/.bin/{linter}",
+        command,
+        str(document),
+        *options,
+        folder=typescript,
+        seconds=TIME_LIMIT_SECONDS,
+        REDOCLY_TELEMETRY="off",
+        REDOCLY_SUPPRESS_UPDATE_NOTICE="true",
+    )
+
+    assert outcome.output.startswith(("{", "[")), outcome.complaint
+    assert problems_in(outcome.output) == []
+    assert outcome.status == 0
+
+
+def problems_in(output: str) -> Any:
+    """Return what a linter has found: spectral writes a list, redocly an object."""
+    report = json.loads(output)
+    if isinstance(report, dict):
+        return report["problems"]
+    return report
 
 
 def test_the_client_of_openapi_python_client_completes_the_tour(tmp_path: Path) -> None:
-    (tmp_path / "options.yaml").write_text(
-        "post_hooks: []\n"
-    )  # its code is not to be read
+    # Its code is not read by anybody, so nothing formats it.
+    (tmp_path / "options.yaml").write_text("post_hooks: []\n")
     options = ("--config", "options.yaml", "--fail-on-warning")
     generate(tmp_path, "openapi-python-client", with_option=options)
     tour = TOURS / "openapi_python_client_tour.py"
-    assert SEEN == take_tour([sys.executable, tour], tmp_path, PYTHONPATH=str(tmp_path))
+
+    report = take_tour([sys.executable, tour], tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert report == EXPECTED
     check_types(tour, tmp_path)
 
 
@@ -129,13 +149,14 @@ def test_the_client_of_openapi_generator_for_typescript_completes_the_tour(
 
 
 def assert_typescript_tour(name: str, folder: Path) -> None:
-    (folder / "tour.json").write_text(
-        f'{{"extends": "./tsconfig.json", "files": ["{name}.ts"]}}'
-    )
+    configuration = {"extends": "./tsconfig.json", "files": [f"{name}.ts"]}
+    (folder / "tour.json").write_text(json.dumps(configuration))
     run([folder / "node_modules" / ".bin" / "tsc", "-p", "tour.json"], folder)
-    assert SEEN == take_tour(
-        ["node", f"made/{name}.js"], folder, NO_COLOR="1", PATH=os.environ["PATH"]
-    )
+
+    command = ["node", f"made/{name}.js"]
+    report = take_tour(command, folder, NO_COLOR="1", PATH=os.environ["PATH"])
+
+    assert report == EXPECTED
 
 
 def test_the_client_of_openapi_generator_for_java_completes_the_tour(
@@ -143,20 +164,20 @@ def test_the_client_of_openapi_generator_for_java_completes_the_tour(
 ) -> None:
     need("javac")
     generate(tmp_path, "openapi-generator-cli", "generate", "-g", "java")
-    # Jackson, which the client needs, is in the generator's own archive: no package manager has to bring it.
+    # Jackson, which the client needs, is in the generator's own archive.
     package = importlib.util.find_spec("openapi_generator_cli")
     assert package is not None
     jar = Path(str(package.origin)).with_name("openapi-generator.jar")
-    classes = os.pathsep.join((str(jar), str(tmp_path / "classes")))
-    sources = [
-        *(tmp_path / "client" / "src" / "main" / "java").rglob("*.java"),
-        *(CLIENTS / "java").rglob("*.java"),
-    ]
-    run(
-        ["javac", "-nowarn", "-cp", classes, "-d", tmp_path / "classes", *sources],
-        tmp_path,
-    )
-    assert SEEN == take_tour(["java", "-cp", classes, "Tour"], tmp_path)
+    classes = tmp_path / "classes"
+    class_path = os.pathsep.join((str(jar), str(classes)))
+    client = tmp_path / "client" / "src" / "main" / "java"
+    sources = [*client.rglob("*.java"), *(CLIENTS / "java").rglob("*.java")]
+    compile_all = ["javac", "-nowarn", "-cp", class_path, "-d", classes, *sources]
+    run(compile_all, tmp_path)
+
+    report = take_tour(["java", "-cp", class_path, "Tour"], tmp_path)
+
+    assert report == EXPECTED
 
 
 def test_the_client_of_openapi_generator_for_go_completes_the_tour(
@@ -166,15 +187,21 @@ def test_the_client_of_openapi_generator_for_go_completes_the_tour(
     generate(tmp_path, "openapi-generator-cli", "generate", "-g", "go")
     tour = shutil.copytree(CLIENTS / "go", tmp_path / "tour")
     run(["go", "mod", "edit", "-go", "1.19"], tmp_path / "service")
-    validator = Path("/usr/share/gocode/src/gopkg.in/validator.v2")
-    if (
-        validator.is_dir()
-    ):  # Debian's golang-gopkg-validator.v2-dev: no network is needed
-        shutil.copytree(validator, tmp_path / "validator")
-        (tmp_path / "validator" / "go.mod").write_text("module gopkg.in/validator.v2\n")
-        run(
-            ["go", "mod", "edit", "-replace", "gopkg.in/validator.v2=../validator"],
-            tour,
-        )
+    if VALIDATOR.is_dir():
+        use_installed_validator(tmp_path, tour)
     run(["go", "build", "-mod=mod", "-o", "take", "."], tour)
-    assert SEEN == take_tour([tour / "take"], tmp_path)
+
+    report = take_tour([tour / "take"], tmp_path)
+
+    assert report == EXPECTED
+
+
+VALIDATOR: Final = Path("/usr/share/gocode/src/gopkg.in/validator.v2")
+"""Of Debian's golang-gopkg-validator.v2-dev: with it no network is needed."""
+
+
+def use_installed_validator(folder: Path, tour: Path) -> None:
+    copy = shutil.copytree(VALIDATOR, folder / "validator")
+    (copy / "go.mod").write_text("module gopkg.in/validator.v2\n")
+    replacement = "gopkg.in/validator.v2=../validator"
+    run(["go", "mod", "edit", "-replace", replacement], tour)

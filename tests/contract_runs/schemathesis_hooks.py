@@ -1,17 +1,19 @@
-"""What a run of Schemathesis knows of the emulator: a service with something of everything, and one check more.
+"""What a run of Schemathesis knows of the emulator: a service with something of all.
 
 Loaded by Schemathesis itself, in a process of its own, by SCHEMATHESIS_HOOKS.
 
-A generator that reads a schema knows the shape of a request, but not which ids exist nor which fields must agree. Here
-is what it lacks: then whatever the contract calls valid must be accepted, and a refusal is a finding. Must not change a
-request that was made wrong on purpose, other than to lead it past what it was not meant to test. At its end it writes
-what was answered to the file that CONTRACT_RUN_REPORT names.
+A generator that reads a schema knows the shape of a request, but not which ids exist
+nor which fields must agree. Here is what it lacks: with that, whatever the contract
+calls valid must be accepted, and a refusal is a finding. A request that was made wrong
+on purpose is changed only to lead it past what it does not test. At the end, what was
+answered is written to the file that CONTRACT_RUN_REPORT names.
 """
 
 import atexit
 import json
 import os
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -38,7 +40,7 @@ from tests.support.pictures import picture
 ASSETS = 8
 """As many as any request may name."""
 WEALTH = 1_000_000
-"""Credits and places of the concurrency budget: so many that no run meets a limit, which has tests of its own."""
+"""Credits and places of the concurrency budget: so many that no run meets a limit."""
 
 INGREDIENTS = [f"{kind}_id" for kind in KINDS]
 """The path parameters that name an ingredient."""
@@ -48,104 +50,104 @@ class SeededService:
     """An emulator whose Library can be renewed at any time."""
 
     def __init__(self) -> None:
-        self.emulator = emulator = EmulatorUnderTest(settings_of(rate_limits=False))
+        emulator = EmulatorUnderTest(settings_of(rate_limits=False))
+        self.emulator = emulator
         emulator.set_team(credits_available=WEALTH, concurrency_limit=WEALTH)
-        self.assets = [
-            emulator.upload(picture(size=(8, number)))["id"]
-            for number in range(1, ASSETS + 1)
-        ]
+        self.assets: list[str] = []
+        for number in range(1, ASSETS + 1):
+            self.assets.append(emulator.upload(picture(size=(8, number)))["id"])
         self.products = [
-            emulator.product(*assets)["id"]
-            for assets in (self.assets[:2], self.assets[2:3])
+            emulator.product(*self.assets[:2])["id"],
+            emulator.product(self.assets[2])["id"],
         ]
-        orders = [
-            (
-                INGREDIENT_PATHS[kind],
-                ingredient_body(kind, self.assets[: SOURCES[kind]]),
-            )
-            for kind in KINDS
-        ]
-        work = [emulator.post(path, body).id for path, body in orders]
+        work = [self._author(kind) for kind in KINDS]
         generation = emulator.photograph(
             product_ids=self.products[:1], aspect_ratio="21:9"
         )
         emulator.advance(60)
-        made = [
-            emulator.get(f"/operations/{operation}").json["result"]["id"]
-            for operation in work
-        ]
         session, self.upload_token = emulator.ready_upload()
-        self.ids: dict[str, str] = dict(zip(INGREDIENTS, made, strict=True))
-        """By path parameter: an id that exists."""
-        self.ids |= {
+        self.ids: dict[str, str] = {
             "asset_id": self.assets[0],
             "product_id": self.products[0],
             "operation_id": work[0],
+            "upload_id": session["id"],
+            "generation_id": generation.id,
         }
-        self.ids |= {"upload_id": session["id"], "generation_id": generation.id}
+        """By path parameter: an id that exists."""
+        for name, operation_id in zip(INGREDIENTS, work, strict=True):
+            operation = emulator.get(f"/operations/{operation_id}").json
+            self.ids[name] = operation["result"]["id"]
         self._beginning = b"".join(archive.save(emulator.sandbox, emulator.now()))
         self.is_changed = False
         self._keys_used = 0
 
+    def _author(self, kind: str) -> str:
+        """Order an ingredient of a kind, and return the id of the Operation."""
+        body = ingredient_body(kind, self.assets[: SOURCES[kind]])
+        return self.emulator.post(INGREDIENT_PATHS[kind], body).id
+
     def renew(self) -> None:
         """Make everything as at the beginning; the same ids come to be each time."""
-        if self.is_changed:
-            self.is_changed = False
-            application, sandbox = self.emulator.application, self.emulator.sandbox
-            limit_bytes = application.sandboxes.memory.limit_bytes
-            again = archive.load(
-                self._beginning, sandbox.id, limit_bytes, application.contract
-            )
-            application.sandboxes.replace(again)
+        if not self.is_changed:
+            return
+        self.is_changed = False
+        application = self.emulator.application
+        limit_bytes = application.sandboxes.memory.limit_bytes
+        sandbox_id = self.emulator.sandbox.id
+        renewed = archive.load(
+            self._beginning, sandbox_id, limit_bytes, application.contract
+        )
+        application.sandboxes.replace(renewed)
 
     def direct(self, case: Case[Any]) -> None:
-        """Give a case a key of its own, and let its valid parts refer to what exists."""
-        meta = case.meta
-        assert meta is not None
-        is_valid = meta.generation.mode.is_positive
-        negated = {
-            location.container_name
-            for location, part in meta.components.items()
-            if part.mode.is_negative
-        }
-        if "headers" not in negated and "Idempotency-Key" in case.headers:
+        """Give a case a key of its own, and let its valid parts name what exists."""
+        assert case.meta is not None
+        is_valid = case.meta.generation.mode.is_positive
+        wrong_parts = _wrong_parts(case)
+        if "headers" not in wrong_parts and "Idempotency-Key" in case.headers:
             self._keys_used += 1
             case.headers["Idempotency-Key"] = f"key {self._keys_used} of this run"
-        if "path_parameters" not in negated and case.path_parameters:
-            case.path_parameters = {
-                name: self.ids[name] for name in case.path_parameters
-            }
+        if "path_parameters" not in wrong_parts and case.path_parameters:
+            names = list(case.path_parameters)
+            case.path_parameters = {name: self.ids[name] for name in names}
         if is_valid and case.query:
             case.query = self._resolved_query(case.path, case.query)
         if is_valid and isinstance(case.body, dict):
             case.body = self._resolved_body(case.body, case.path_parameters)
 
     def _resolved_query(self, path: str, query: Json) -> Json:
-        """Return a query whose cursor is one that the collection gave, or that has none."""
+        """Return a query whose cursor is one that the collection gave, if it has one."""
         if "after" not in query:
             return query
-        filters = {
-            name: value
-            for name, value in query.items()
-            if name not in ("after", "limit")
-        }
-        page = self.emulator.get(f"{path}?{urlencode({**filters, 'limit': 1})}").json[
-            "page"
-        ]
-        kept = {name: value for name, value in query.items() if name != "after"}
-        return {**kept, "after": page["next_cursor"]} if page["has_more"] else kept
+        filters = {**query, "limit": 1}
+        del filters["after"]
+        page = self.emulator.get(f"{path}?{urlencode(filters)}").json["page"]
+        resolved = dict(query)
+        del resolved["after"]
+        if page["has_more"]:
+            resolved["after"] = page["next_cursor"]
+        return resolved
 
     def _resolved_body(self, body: Json, path_parameters: Json) -> Json:
-        """Return a valid body whose ids exist and whose fields agree with each other and with the path."""
-        body = {name: self._resolved(name, value) for name, value in body.items()}
-        if "primary_asset_id" in body:
-            product = self._store.products.items.get(
-                path_parameters.get("product_id", "")
-            )
-            body["primary_asset_id"] = body.get(
-                "asset_ids", product.asset_ids if product else self.assets
-            )[0]
-        return self._resolved_photography(body) if "output_mode" in body else body
+        """Return a valid body whose ids exist, and whose fields agree with each other.
+
+        They also agree with the path.
+        """
+        resolved = {name: self._resolved(name, value) for name, value in body.items()}
+        if "primary_asset_id" in resolved:
+            photos = resolved.get("asset_ids") or self._photos_of(path_parameters)
+            resolved["primary_asset_id"] = photos[0]
+        if "output_mode" in resolved:
+            self._resolve_photography(resolved)
+        return resolved
+
+    def _photos_of(self, path_parameters: Json) -> Sequence[str]:
+        """Return the Assets of the Product in the path; any where there is none."""
+        product_id = path_parameters.get("product_id", "")
+        product = self._store.products.items.get(product_id)
+        if product is None:
+            return self.assets
+        return product.asset_ids
 
     @property
     def _store(self) -> Store:
@@ -156,34 +158,26 @@ class SeededService:
             return self.upload_token
         if isinstance(value, dict):
             return {inner: self._resolved(inner, item) for inner, item in value.items()}
-        found = self._usable(name.removesuffix("s"))
-        return (
-            found[: len(value)]
-            if found and isinstance(value, list)
-            else found[0]
-            if found
-            else value
-        )
+        ids = self._usable(name.removesuffix("s"))
+        if not ids:
+            return value
+        if isinstance(value, list):
+            return ids[: len(value)]
+        return ids[0]
 
     def _usable(self, name: str) -> list[str]:
-        """Return the ids that a field may name: of ingredients, the Team's own before the premade ones."""
+        """Return the ids that a field may name; the Team's own ingredients come first."""
         if name in INGREDIENTS:
-            return sorted(
-                self._store.ingredients[name.removesuffix("_id")].items, reverse=True
-            )
+            ingredients = self._store.ingredients[name.removesuffix("_id")]
+            return sorted(ingredients.items, reverse=True)
         if name == "product_id":
-            return [
-                product
-                for product in self.products
-                if product in self._store.products.items
-            ]
-        return (
-            [asset for asset in self.assets if asset in self._store.assets.items]
-            if name == "asset_id"
-            else []
-        )
+            alive = self._store.products.items
+            return [product for product in self.products if product in alive]
+        if name == "asset_id":
+            return [asset for asset in self.assets if asset in self._store.assets.items]
+        return []
 
-    def _resolved_photography(self, body: Json) -> Json:
+    def _resolve_photography(self, body: Json) -> None:
         if not body.get("product_ids") and not body.get("asset_ids"):
             body["asset_ids"] = self._resolved("asset_ids", [""])
         if "pose_id" in body and "camera_distance" in body:
@@ -192,7 +186,16 @@ class SeededService:
             body["camera_distance"] = pose.supported_camera_distances[-1]
         if body["output_mode"] == "photoshoot" and "image_count" in body:
             body["image_count"] = 4
-        return body
+
+
+def _wrong_parts(case: Case[Any]) -> set[str]:
+    """Return the parts of a case that were made wrong on purpose, such as `headers`."""
+    assert case.meta is not None
+    return {
+        location.container_name
+        for location, part in case.meta.components.items()
+        if part.mode.is_negative
+    }
 
 
 SERVICE = SeededService()
@@ -228,15 +231,16 @@ def after_call(context: HookContext, case: Case[Any], response: Response) -> Non
 def answers_as_the_contract_says(
     context: CheckContext, response: Response, case: Case[Any]
 ) -> None:
-    """Hold every answer against the contract with the checker that the other tests use."""
+    """Compare every answer with the contract, by the checker of the other tests."""
     request: Any = response.request
     path = request.path_url.partition("?")[0].removeprefix("/v1")
-    headers = [
-        (name, value) for name, values in response.headers.items() for value in values
-    ]
-    shipped_checker().check(
-        Exchange(request.method, path, response.status_code, headers, response.content)
+    headers: list[tuple[str, str]] = []
+    for name, values in response.headers.items():
+        headers += [(name, value) for value in values]
+    exchange = Exchange(
+        request.method, path, response.status_code, headers, response.content
     )
+    shipped_checker().check(exchange)
 
 
 @atexit.register

@@ -17,16 +17,20 @@ def judged(*recordings: Sequence[RecordedExchange]) -> Report:
 
 
 def differences_in(*recordings: Sequence[RecordedExchange]) -> list[str]:
-    """Judge some recordings, and return what differs: readings by their names (`D37=None`
-    where no reading explains the service), and each other finding as its verdict and
-    place (`breach Request-Id`).
+    """Judge some recordings, and return what differs.
+
+    Readings come first, by their names (`D37=None` where no reading explains the
+    service). Each other finding is its verdict and its place (`breach Request-Id`).
     """
     report = judged(*recordings)
-    rows = report.details["decisions"]
-    differing = [row for row in rows if row.verdict in ("other", "neither")]
-    readings = [f"{row.decision}={row.reading}" for row in differing]
-    findings = report.findings[len(differing) :]
-    return readings + [f"{one.rule} {str(one.where).split()[-1]}" for one in findings]
+    differences: list[str] = []
+    for row in report.details["decisions"]:
+        if row.verdict in ("other", "neither"):
+            differences.append(f"{row.decision}={row.reading}")
+    for finding in report.findings[len(differences) :]:
+        place = str(finding.where).split()[-1]
+        differences.append(f"{finding.rule} {place}")
+    return differences
 
 
 def calls_in(exchanges: Sequence[RecordedExchange]) -> Sequence[RecordedCall]:

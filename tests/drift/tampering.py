@@ -47,14 +47,16 @@ def where_json(change: Callable[[Any], object]) -> Change:
     """Return the same change, of answers that are JSON objects alone."""
 
     def changed(exchange: RecordedExchange) -> RecordedExchange:
-        is_object = (exchange.response_body or b"").startswith(b"{")
-        return body(change)(exchange) if is_object else exchange
+        content = exchange.response_body or b""
+        if not content.startswith(b"{"):
+            return exchange
+        return body(change)(exchange)
 
     return changed
 
 
 def members(*steps: str | int, **values: object) -> Change:
-    """Return a change that sets members of the answer, or of what is at a place in it."""
+    """Return a change that sets members of the answer, or at a place in it."""
     return body(lambda answer: reduce(getitem, steps, answer).update(values))
 
 
@@ -84,7 +86,7 @@ def status(number: int) -> Change:
     return lambda exchange: replace(exchange, status=number)
 
 
-# Where ------------------------------------------------------------------------------------
+# Where --------------------------------------------------------------------------------
 
 
 def succeeded(operation: str, /, **values: object) -> Spot:
@@ -104,11 +106,8 @@ def refused(code: str) -> Spot:
 
 def tampered(spot: Spot, change: Change) -> Sequence[RecordedExchange]:
     """Return the recording with a change of the last exchange at a spot."""
-    *_, place = (where for where, call in calls().items() if spot(call))
-    return [
-        change(exchange) if exchange.where == place else exchange
-        for exchange in recording()
-    ]
+    places = [where for where, call in calls().items() if spot(call)]
+    return _changed_at({places[-1]}, change)
 
 
 def everywhere(change: Change) -> Sequence[RecordedExchange]:
@@ -119,7 +118,12 @@ def everywhere(change: Change) -> Sequence[RecordedExchange]:
 def at_all(spot: Spot, change: Change) -> Sequence[RecordedExchange]:
     """Return the recording with a change of every exchange at a spot."""
     places = {where for where, call in calls().items() if spot(call)}
-    return [
-        change(exchange) if exchange.where in places else exchange
-        for exchange in recording()
-    ]
+    return _changed_at(places, change)
+
+
+def _changed_at(places: set[str], change: Change) -> Sequence[RecordedExchange]:
+    exchanges = list(recording())
+    for index, exchange in enumerate(exchanges):
+        if exchange.where in places:
+            exchanges[index] = change(exchange)
+    return exchanges

@@ -1,4 +1,4 @@
-"""How differences are reported: once for each kind, prices in words, and in which place."""
+"""How differences are reported: once for each kind, with prices and places."""
 
 from typing import Any
 

@@ -199,7 +199,7 @@ def test_a_planted_change_is_noticed(name: str) -> None:
 
 
 def renamed(pattern: str, replacement: str) -> Exchanges:
-    """Return the recording with every text that fits changed, such as all ids of a kind."""
+    """Return the recording with every text that fits changed, such as all ids."""
     har = json.dumps(as_har(recording()))
     changed = re.sub(pattern, replacement, har).encode()
     (renamed_recording,) = read_recording(changed, "renamed.har")

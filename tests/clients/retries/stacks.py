@@ -1,7 +1,8 @@
-"""Clients on the retry libraries of PyPI: an errand with each, in sandboxes one after another.
+"""Clients on the retry libraries of PyPI: an errand with each, in one sandbox after another.
 
-Run as `stacks.py LIBRARY` with lines `BASE_URL KEY` on standard input; says `done` after each. The remedies that the
-examiner names are expressions of these libraries: here they make the clients (`REMEDIES`, by library, as JSON).
+Run as `stacks.py LIBRARY` with lines `BASE_URL KEY` on standard input; it writes `done`
+after each. The remedies that the examiner names are expressions of these libraries:
+here they make the clients (`REMEDIES`, by library, as JSON).
 """
 
 import asyncio
@@ -16,11 +17,13 @@ from typing import Any
 
 SPEED = float(os.environ["SPEED"])
 REMEDIES = json.loads(os.environ["REMEDIES"])
-_sleep, _asleep = time.sleep, asyncio.sleep
+_sleep = time.sleep
+_sleep_in_loop = asyncio.sleep
 time.sleep = lambda seconds: _sleep(seconds / SPEED)
-asyncio.sleep = lambda seconds, result=None: _asleep(seconds / SPEED, result)
+asyncio.sleep = lambda seconds, result=None: _sleep_in_loop(seconds / SPEED, result)
 
-import aiohttp  # noqa: E402 (the libraries are to sleep as long as the emulator's clock runs)
+# The libraries, which are imported now, sleep as long as the emulator's clock runs.
+import aiohttp  # noqa: E402
 import aiohttp_retry  # noqa: E402
 import httpx  # noqa: E402
 import httpx_retries  # noqa: E402, F401
@@ -35,9 +38,13 @@ Send = Callable[[str, str, Any, dict[str, str]], Answer]
 
 def named(name: str, key: str) -> Any:
     """Evaluate what a remedy says of a library."""
-    return eval(
-        REMEDIES[key].partition("; ")[0], {**vars(sys.modules[name]), **globals()}
-    )
+    expression = REMEDIES[key].partition("; ")[0]
+    return eval(expression, {**vars(sys.modules[name]), **globals()})
+
+
+def lower_case(headers: Any) -> dict[str, str]:
+    """Return headers by their names in lower case."""
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def with_urllib3() -> Send:
@@ -45,19 +52,12 @@ def with_urllib3() -> Send:
     pool = urllib3.PoolManager(retries=retries, timeout=LIMIT)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
-        kind = (
-            {"body": body}
-            if isinstance(body, bytes) or body is None
-            else {"json": body}
-        )
-        answer = pool.request(
-            method, url, headers=headers | {"User-Agent": "python-urllib3/2"}, **kind
-        )
-        return (
-            answer.status,
-            {name.lower(): value for name, value in answer.headers.items()},
-            answer.data,
-        )
+        content = {"json": body}
+        if isinstance(body, bytes) or body is None:
+            content = {"body": body}
+        sent = {**headers, "User-Agent": "python-urllib3/2"}
+        answer = pool.request(method, url, headers=sent, **content)
+        return answer.status, lower_case(answer.headers), answer.data
 
     return send
 
@@ -71,11 +71,7 @@ def with_requests() -> Send:
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
         kind = {"data": body} if isinstance(body, bytes) else {"json": body}
         answer = session.request(method, url, headers=headers, timeout=LIMIT, **kind)
-        return (
-            answer.status_code,
-            {name.lower(): value for name, value in answer.headers.items()},
-            answer.content,
-        )
+        return answer.status_code, lower_case(answer.headers), answer.content
 
     return send
 
@@ -98,8 +94,9 @@ class Heeding(aiohttp_retry.JitterRetry):
     def get_timeout(
         self, attempt: int, response: aiohttp.ClientResponse | None = None
     ) -> float:
-        told = response is not None and response.headers.get("Retry-After")
-        return float(told) if told else super().get_timeout(attempt, response)
+        if response is not None and "Retry-After" in response.headers:
+            return float(response.headers["Retry-After"])
+        return super().get_timeout(attempt, response)
 
 
 def with_aiohttp_retry() -> Send:
@@ -110,13 +107,12 @@ def with_aiohttp_retry() -> Send:
     async def ask(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
         kind = {"data": body} if isinstance(body, bytes) else {"json": body}
         async with clients[0].request(method, url, headers=headers, **kind) as answer:
-            told = {name.lower(): value for name, value in answer.headers.items()}
-            return answer.status, told, await answer.read()
+            content = await answer.read()
+            return answer.status, lower_case(answer.headers), content
 
     async def begin() -> aiohttp_retry.RetryClient:
-        return aiohttp_retry.RetryClient(
-            retry_options=options, timeout=aiohttp.ClientTimeout(LIMIT)
-        )
+        timeout = aiohttp.ClientTimeout(LIMIT)
+        return aiohttp_retry.RetryClient(retry_options=options, timeout=timeout)
 
     clients = [runner.run(begin())]
     return lambda *request: runner.run(ask(*request))
@@ -138,11 +134,9 @@ class Client:
     """Does what a program would do, on one of the libraries."""
 
     def __init__(self, send: Send, base_url: str, key: str) -> None:
-        self.send, self.base_url, self.authorization = (
-            send,
-            base_url,
-            {"Authorization": f"Bearer {key}"},
-        )
+        self.send = send
+        self.base_url = base_url
+        self.authorization = {"Authorization": f"Bearer {key}"}
 
     def persist(
         self,
@@ -153,60 +147,69 @@ class Client:
         *,
         is_json: bool = True,
     ) -> Answer:
-        """Ask, and ask again what was lost or is not readable: the libraries differ in what they repeat."""
+        """Ask, and ask again what was lost or is not readable.
+
+        The libraries differ in what they repeat.
+        """
         for attempt in range(3):
             try:
-                answer = self.send(method, url, body, headers)
-                if answer[0] >= 400:
-                    raise Stop(answer[0], url)
+                status, answered, content = self.send(method, url, body, headers)
+                if status >= 400:
+                    raise Stop(status, url)
                 if is_json:
-                    json.loads(answer[2])
+                    json.loads(content)
             except Stop:
                 raise
             except Exception:
                 time.sleep(random.uniform(1, 2) * 4 * 2**attempt)
             else:
-                return answer
+                return status, answered, content
         raise Stop("lost", url)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Call an operation; a write has a key of its own."""
-        headers = self.authorization | (
-            {} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())}
-        )
-        return json.loads(self.persist(method, self.base_url + path, body, headers)[2])
+        headers = dict(self.authorization)
+        if method != "GET":
+            headers["Idempotency-Key"] = str(uuid.uuid4())
+        url = self.base_url + path
+        _, _, content = self.persist(method, url, body, headers)
+        return json.loads(content)
 
     def upload(self, photo: bytes) -> str:
         """Upload a picture, and return the id of its Asset."""
-        opened = self.ask(
-            "POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)}
+        announced = {"content_type": "image/png", "size_bytes": len(photo)}
+        session = self.ask("POST", "/uploads", announced)
+        upload = session["upload"]
+        _, _, content = self.persist(
+            upload["method"], upload["url"], photo, upload["headers"]
         )
-        target = opened["upload"]
-        token = json.loads(
-            self.persist(target["method"], target["url"], photo, target["headers"])[2]
-        )["upload_token"]
-        return str(
-            self.ask(
-                "POST", f"/uploads/{opened['id']}/complete", {"upload_token": token}
-            )["id"]
-        )
+        token = {"upload_token": json.loads(content)["upload_token"]}
+        return str(self.ask("POST", f"/uploads/{session['id']}/complete", token)["id"])
 
     def errand(self) -> None:
-        """Upload a picture, have it enlarged, wait for it, and fetch the result; stop where something is refused."""
+        """Upload a picture, have it enlarged, and fetch the result.
+
+        It stops where something is refused.
+        """
         self.ask("GET", "/team")
-        asset = self.upload(bytes.fromhex(os.environ["PHOTO"]))
-        body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
-        url = f"{self.base_url}/generations/{self.ask('POST', '/generations/upscale', body)['id']}"
-        for _ in range(60):
-            _, headers, content = self.persist("GET", url, None, self.authorization)
-            look = json.loads(content)
-            if look["status"] in ("completed", "failed"):
-                break
-            time.sleep(float(headers.get("retry-after", 2)))
-        for output in look["outputs"]:
+        asset_id = self.upload(bytes.fromhex(os.environ["PHOTO"]))
+        body = {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
+        generation = self.ask("POST", "/generations/upscale", body)
+        for output in self.outputs_of(generation["id"]):
             if output.get("asset"):
                 picture = self.ask("GET", f"/assets/{output['asset']['id']}")
                 self.persist("GET", picture["url"], None, {}, is_json=False)
+
+    def outputs_of(self, generation_id: str) -> Any:
+        """Poll a Generation as Retry-After says until it ends."""
+        url = f"{self.base_url}/generations/{generation_id}"
+        for _ in range(60):
+            _, headers, content = self.persist("GET", url, None, self.authorization)
+            generation = json.loads(content)
+            if generation["status"] in ("completed", "failed"):
+                break
+            time.sleep(float(headers.get("retry-after", 2)))
+        return generation["outputs"]
 
 
 for line in sys.stdin:

@@ -1,6 +1,7 @@
 """The tour with the client that openapi-python-client makes.
 
-Raw bytes to and from signed addresses, and the waits, are done beside the client: they are not in the contract.
+Raw bytes to and from signed addresses, and the waits, are done beside the client: they
+are not in the contract.
 """
 
 import json
@@ -54,7 +55,10 @@ def is_whole(url: str, size_bytes: int) -> bool:
 
 
 def wait_for(look: Callable[[], tuple[SomeWork, str | None]]) -> tuple[SomeWork, int]:
-    """Poll work as its Retry-After says until it is completed; return it, and the number of polls."""
+    """Poll work as its Retry-After says until it is completed.
+
+    Returns it, and the number of polls.
+    """
     for polls in range(1, MAX_POLLS):
         work, retry_after = look()
         if work.status.value == "completed":
