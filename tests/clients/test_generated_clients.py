@@ -172,8 +172,8 @@ def test_the_client_of_openapi_generator_for_java_completes_the_tour(
     class_path = os.pathsep.join((str(jar), str(classes)))
     client = tmp_path / "client" / "src" / "main" / "java"
     sources = [*client.rglob("*.java"), *(CLIENTS / "java").rglob("*.java")]
-    compile_all = ["javac", "-nowarn", "-cp", class_path, "-d", classes, *sources]
-    run(compile_all, tmp_path)
+    options: list[str | Path] = ["-nowarn", "-cp", class_path, "-d", classes]
+    run(["javac", *options, *sources], tmp_path)
 
     report = take_tour(["java", "-cp", class_path, "Tour"], tmp_path)
 

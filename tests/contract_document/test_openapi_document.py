@@ -242,12 +242,12 @@ def codes_of(schema: dict[str, Any]) -> list[str]:
 
     They are the narrowest enum of its `code`, or those of its branches.
     """
-    schema = resolve(schema)
-    if "oneOf" not in schema:
-        last_part = resolve(schema["allOf"][-1])
+    resolved = resolve(schema)
+    if "oneOf" not in resolved:
+        last_part = resolve(resolved["allOf"][-1])
         return list(resolve(last_part["properties"]["code"])["enum"])
     codes: list[str] = []
-    for branch in schema["oneOf"]:
+    for branch in resolved["oneOf"]:
         codes += codes_of(branch)
     return codes
 

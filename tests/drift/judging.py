@@ -23,10 +23,11 @@ def differences_in(*recordings: Sequence[RecordedExchange]) -> list[str]:
     service). Each other finding is its verdict and its place (`breach Request-Id`).
     """
     report = judged(*recordings)
-    differences: list[str] = []
-    for row in report.details["decisions"]:
-        if row.verdict in ("other", "neither"):
-            differences.append(f"{row.decision}={row.reading}")
+    differences = [
+        f"{row.decision}={row.reading}"
+        for row in report.details["decisions"]
+        if row.verdict in ("other", "neither")
+    ]
     for finding in report.findings[len(differences) :]:
         place = str(finding.where).split()[-1]
         differences.append(f"{finding.rule} {place}")

@@ -205,7 +205,7 @@ def closings(emulator: EmulatorUnderTest, kind: str) -> list[Any]:
 def test_every_gap_is_closed_in_exactly_one_way(emulator: EmulatorUnderTest) -> None:
     for point in all_points(emulator):
         (kind,) = point["closed_by"]
-        assert kind in ("scenario", "rule", "request", "call")
+        assert kind in {"scenario", "rule", "request", "call"}
 
 
 def test_a_scenario_that_closes_a_gap_is_in_the_library(

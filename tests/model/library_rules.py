@@ -142,7 +142,9 @@ def change_product(
 ) -> Json:
     product = state.get("product", identifier, team)
     state.refer("asset", meaning.get("asset_ids", []), team)
-    photos = list(meaning.get("asset_ids", product["asset_ids"]))
+    photos = list(product["asset_ids"])
+    if "asset_ids" in meaning:
+        photos = list(meaning["asset_ids"])
     primary = meaning.get("primary_asset_id", product["primary_asset_id"])
     if primary not in photos:
         if "primary_asset_id" in meaning:

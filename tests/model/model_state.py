@@ -298,7 +298,7 @@ class State:
 
     def _time_to_opening(self, whose: str | None) -> int:
         """Return when a scenario lets writes in again; 0 if it does not say."""
-        openings = [
+        openings: list[int] = [
             timed["at"]
             for timed in self.timeline
             if timed["whose"] == whose and timed["set"].get("admission") == "open"
