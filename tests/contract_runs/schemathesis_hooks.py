@@ -101,8 +101,6 @@ class SeededService:
 
     def direct(self, case: Case[Any]) -> None:
         """Give a case a key of its own, and let its valid parts name what exists."""
-        assert case.meta is not None
-        is_valid = case.meta.generation.mode.is_positive
         wrong_parts = _wrong_parts(case)
         if "headers" not in wrong_parts and "Idempotency-Key" in case.headers:
             self._keys_used += 1
@@ -110,9 +108,14 @@ class SeededService:
         if "path_parameters" not in wrong_parts and case.path_parameters:
             names = list(case.path_parameters)
             case.path_parameters = {name: self.ids[name] for name in names}
-        if is_valid and case.query:
+        if _is_valid(case):
+            self._resolve(case)
+
+    def _resolve(self, case: Case[Any]) -> None:
+        """Let the query and the body of a valid case agree with what exists."""
+        if case.query:
             case.query = self._resolved_query(case.path, case.query)
-        if is_valid and isinstance(case.body, dict):
+        if isinstance(case.body, dict):
             case.body = self._resolved_body(case.body, case.path_parameters)
 
     def _resolved_query(self, path: str, query: Json) -> Json:
@@ -186,6 +189,12 @@ class SeededService:
             body["camera_distance"] = pose.supported_camera_distances[-1]
         if body["output_mode"] == "photoshoot" and "image_count" in body:
             body["image_count"] = 4
+
+
+def _is_valid(case: Case[Any]) -> bool:
+    """Whether nothing in a case was made wrong on purpose."""
+    assert case.meta is not None
+    return case.meta.generation.mode.is_positive
 
 
 def _wrong_parts(case: Case[Any]) -> set[str]:

@@ -4,6 +4,8 @@ An emulator in the test's own process answers to names of a network, as one that
 on all addresses does.
 """
 
+import gc
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
@@ -237,6 +239,38 @@ def test_a_request_without_a_host_is_refused_everywhere(
     answer = emulator.send(Call("GET", url, idempotency_key=None, without=["Host"]))
 
     assert refuses_head(answer)
+
+
+def ask_as_many(emulator: EmulatorUnderTest, numbers: range) -> None:
+    """Ask the emulator under names of 10,000 characters, each time another."""
+    for number in numbers:
+        name = f"{number:010000}.localhost"
+        assert ask_as(emulator, "/_emulator/health", name).status == 200
+
+
+@pytest.fixture
+def traced_memory() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def traced_bytes() -> int:
+    gc.collect()
+    size_bytes, _peak = tracemalloc.get_traced_memory()
+    return size_bytes
+
+
+@pytest.mark.usefixtures("traced_memory")
+def test_accepted_names_take_no_memory_without_bound(
+    emulator: EmulatorUnderTest,
+) -> None:
+    ask_as_many(emulator, range(100))
+    before = traced_bytes()
+
+    ask_as_many(emulator, range(100, 300))
+
+    assert traced_bytes() - before < 1_000_000
 
 
 NAMED = pytest.mark.emulator(

@@ -192,7 +192,7 @@ class State:
 
     def time_to_next_place(self, team: str) -> int:
         last_ends = [work["ends"][-1] for work in self.work_of(team).values()]
-        due = [end for end in last_ends if end is not None]
+        due: list[int] = [end for end in last_ends if end is not None]
         if not due:
             return NOTHING_DUE
         return min(due) - self.now
