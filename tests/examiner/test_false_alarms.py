@@ -59,6 +59,22 @@ def by_other_program(ask: Ask) -> Ask:
     return Ask(ask.method, ask.path, ask.body, ask.key, {"User-Agent": "other/1"})
 
 
+def product_of(asset: str, key: str) -> Ask:
+    """Return the creation of a Product, which is refused if there is no such Asset."""
+    fields = {"name": "Hat", "asset_ids": (asset,), "primary_asset_id": asset}
+    return Ask("POST", "/products", fields, key)
+
+
+def refused(key: str) -> Ask:
+    return product_of("ast_none", key)
+
+
+def accepted(key: str) -> Ask:
+    return product_of("{asset}", key)
+
+
+LIST: Final = Ask("GET", "/products")
+
 SOUND: Final = {
     "looks, and stops before the work has ended": Example((ORDER, Wait(2), LOOK)),
     "reads the result again every quarter of an hour": Example(
@@ -77,11 +93,17 @@ SOUND: Final = {
     "gives up after three failures, and orders the same later": Example(
         (*retried(3), upscale("two"), *SEE), failing("1-3", at="before_commit")
     ),
+    "changes something before each repetition of what was refused": Example(
+        (refused("a"), accepted("b"), refused("c"), accepted("d"), refused("e"))
+    ),
 }
 UNSOUND: Final = {
     "double-spend": Example((*retried(2), upscale("two"), *SEE), failing("1-2")),
     "no-backoff": Example((*(ORDER, Wait(1)) * 7, *SEE), failing("1-6")),
     "key-not-sent-again": Example((ORDER, ORDER_WITHOUT_KEY), failing(1)),
+    "retry-of-the-hopeless": Example(
+        (refused("a"), LIST, refused("b"), LIST, refused("c"))
+    ),
 }
 
 
