@@ -5,6 +5,7 @@ All is decided at admission. `settle` then lets time pass, event by event.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from tests.model.arithmetic import (
     AUTHORING_PRICE,
@@ -299,29 +300,18 @@ def settle(state: State, until: int, result_of: ResultOf) -> None:
 
 def _changes_to_come(state: State) -> Iterator[Event]:
     for timed in state.timeline:
-
-        def change(timed: Json = timed) -> None:
-            state.timeline.remove(timed)
-            _change(state, timed["whose"], timed["set"])
-
-        yield Event(timed["at"], timed["order"], change)
+        happen = partial(_make_change, state, timed)
+        yield Event(timed["at"], timed["order"], happen)
 
 
 def _work_to_come(state: State, result_of: ResultOf) -> Iterator[Event]:
     for work_id, work in state.unfinished.items():
-        order = work["order"]
         if _is_queued(state, work_id):
-
-            def start(work_id: str = work_id) -> None:
-                _start(state, work_id)
-
-            yield Event(work["starts_at"], order, start)
+            start = partial(_start, state, work_id)
+            yield Event(work["starts_at"], work["order"], start)
         for slot in _open_slots(state, work_id):
-
-            def finish(work_id: str = work_id, slot: int = slot) -> None:
-                _finish_slot(state, work_id, slot, result_of)
-
-            yield Event(work["ends"][slot], order, finish)
+            finish = partial(_finish_slot, state, work_id, slot, result_of)
+            yield Event(work["ends"][slot], work["order"], finish)
 
 
 def _is_queued(state: State, work_id: str) -> bool:
@@ -367,10 +357,12 @@ def time_to_change(state: State, work_id: str) -> int | None:
 # Changes from outside -----------------------------------------------------------------
 
 
-def _change(state: State, whose: str | None, change: Json) -> None:
+def _make_change(state: State, timed: Json) -> None:
     """Make a change of a scenario's timeline, everyone's or a Team's."""
+    state.timeline.remove(timed)
+    change = timed["set"]
     if "admission" in change:
-        state.pauses[whose] = {
+        state.pauses[timed["whose"]] = {
             "is_paused": change["admission"] == "paused",
             "retry_after": change.get("retry_after", 5),
         }

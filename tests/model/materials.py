@@ -83,6 +83,22 @@ def timeline(*changes: Json) -> Json:
     return {"timeline": list(changes)}
 
 
+def pause(at: int, **retry_after: int) -> Json:
+    return {"at": at, "set": {"admission": "paused", **retry_after}}
+
+
+def opening(at: int) -> Json:
+    return {"at": at, "set": {"admission": "open"}}
+
+
+def second_credential(at: int, state: str) -> Json:
+    return {"at": at, "set": {"credential": "ash_second", "state": state}}
+
+
+def team(at: int, name: str, **changes: int | str) -> Json:
+    return {"at": at, "set": {"team": name, **changes}}
+
+
 def fate_of(work: str, then: Json, nth: str | None = None) -> Json:
     """Return a rule for work of a type; for one piece of it where `nth` says which."""
     rule: Json = {"match": {"work": work}, "then": then}
@@ -126,25 +142,18 @@ SCENARIOS: Final[tuple[Json, ...]] = (
         fate_of("background.create", {"scene": "foreground"}),
         fate_of("background.update", {"scene": "clean"}),
     ),
+    timeline(pause(at=0, retry_after=7), opening(at=20)),
+    timeline(pause(at=0), pause(at=1, retry_after=3), opening(at=60)),
     timeline(
-        {"at": 0, "set": {"admission": "paused", "retry_after": 7}},
-        {"at": 20, "set": {"admission": "open"}},
+        second_credential(at=1, state="revoked"),
+        team(at=2, name="Ash", subscription="inactive"),
+        team(at=15, name="Ash", subscription="active"),
+        second_credential(at=15, state="active"),
     ),
     timeline(
-        {"at": 0, "set": {"admission": "paused"}},
-        {"at": 1, "set": {"admission": "paused", "retry_after": 3}},
-        {"at": 60, "set": {"admission": "open"}},
-    ),
-    timeline(
-        {"at": 1, "set": {"credential": "ash_second", "state": "revoked"}},
-        {"at": 2, "set": {"team": "Ash", "subscription": "inactive"}},
-        {"at": 15, "set": {"team": "Ash", "subscription": "active"}},
-        {"at": 15, "set": {"credential": "ash_second", "state": "active"}},
-    ),
-    timeline(
-        {"at": 2, "set": {"team": "Ash", "credits": 2, "concurrency_limit": 2}},
-        {"at": 2, "set": {"team": "Birch", "credits": 9}},
-        {"at": 8, "set": {"team": "Ash", "credits": 12, "concurrency_limit": 6}},
+        team(at=2, name="Ash", credits=2, concurrency_limit=2),
+        team(at=2, name="Birch", credits=9),
+        team(at=8, name="Ash", credits=12, concurrency_limit=6),
     ),
     rules(FOR_BIRCH, fate_of("*", {"stall": True}, nth="1")),
     rules(FOR_ASH),
