@@ -1,4 +1,4 @@
-"""Clients as people generate them, outside of the checkout, and the tour that each takes.
+"""Clients as people generate them, outside of the checkout, and their tours.
 
 Knows the tools and how they are called; nothing of what a client then says.
 """

@@ -119,7 +119,7 @@ class SeededService:
             case.body = self._resolved_body(case.body, case.path_parameters)
 
     def _resolved_query(self, path: str, query: Json) -> Json:
-        """Return a query whose cursor is one that the collection gave, if it has one."""
+        """Return a query whose cursor is one that the collection gave."""
         if "after" not in query:
             return query
         filters = {**query, "limit": 1}
@@ -169,7 +169,7 @@ class SeededService:
         return ids[0]
 
     def _usable(self, name: str) -> list[str]:
-        """Return the ids that a field may name; the Team's own ingredients come first."""
+        """Return the ids that a field may name; own ingredients come first."""
         if name in INGREDIENTS:
             ingredients = self._store.ingredients[name.removesuffix("_id")]
             return sorted(ingredients.items, reverse=True)

@@ -1,4 +1,4 @@
-"""The contract as its own test: its requests are sent, and the answers compared with it.
+"""The contract as its own test: answers to its requests are compared with it.
 
 Examples come first, then every boundary of every schema, then random requests, each
 sent to the same freshly seeded service. Schemathesis calls the application directly,

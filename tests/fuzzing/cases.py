@@ -41,7 +41,7 @@ class Case:
 
     @contextmanager
     def told(self, **shown: object) -> Iterator[None]:
-        """Name the case, and show what it is about, in whatever goes wrong meanwhile."""
+        """Name the case, with what it is about, in whatever goes wrong meanwhile."""
         try:
             yield
         except BaseException as error:

@@ -1,4 +1,4 @@
-"""Fixtures of the fuzz tests: an emulator without request rates, which logs no error."""
+"""Fixtures of the fuzz tests: an emulator without rates, which logs no error."""
 
 import logging
 from collections.abc import Iterator

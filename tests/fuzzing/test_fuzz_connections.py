@@ -57,7 +57,7 @@ UPLOAD = b'{"content_type": "image/png", "size_bytes": 10}'
 
 
 class Surfaces:
-    """Good requests to every surface of one emulator that takes bytes, and to others."""
+    """Good requests to every surface of one emulator."""
 
     def __init__(self, emulator: EmulatorUnderTest) -> None:
         self._emulator = emulator

@@ -177,7 +177,7 @@ def is_paused(call: ControlCall, answer: Answer) -> bool:
 
 
 def has_made_entries(call: ControlCall, answer: Answer) -> bool:
-    """Whether an entry was refused as a client's request is: those before it are made."""
+    """Whether one entry was refused as a client is: those before it are made."""
     if call.path not in AS_A_CLIENT:
         return False
     is_of_the_body = re.match(r":\d+:\d+: |team: ", answer.json["detail"])

@@ -206,7 +206,7 @@ async def turns(is_enough: Callable[[], bool] = lambda: False) -> None:
 
 
 class _NotedConnection:
-    """The connection under a request, which notes the status of an answer in one write."""
+    """The connection under a request, which notes the status of a whole answer."""
 
     def __init__(self, connection: Any, note_status: Callable[[int], None]) -> None:
         self._connection = connection

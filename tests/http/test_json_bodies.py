@@ -1,4 +1,4 @@
-"""Bodies of requests as `/v1` reads them: media types, depth, and numbers (D03, D52, D56).
+"""Bodies as `/v1` reads them: media types, depth, and numbers (D03, D52, D56).
 
 What the standard library reads is compared by tests/fuzzing/test_fuzz_json.py.
 """

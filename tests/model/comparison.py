@@ -119,7 +119,7 @@ class Comparison:
             self.sessions[answer.id] = answer.json
 
     def _new_id(self, ask: Ask, answer: Answer, kind: str) -> str:
-        """Return the id of what a request has made; by a list if its answer was lost."""
+        """Return the id of what a request has made, though its answer was lost."""
         if answer.status < 300:
             return answer.id
         ids: list[str] = []

@@ -1,4 +1,4 @@
-"""Clients on the retry libraries of PyPI: an errand with each, in one sandbox after another.
+"""Clients on the retry libraries of PyPI: an errand in one sandbox after another.
 
 Run as `stacks.py LIBRARY` with lines `BASE_URL KEY` on standard input; it writes `done`
 after each. The remedies that the examiner names are expressions of these libraries:
