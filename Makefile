@@ -99,7 +99,7 @@ dist: $(VENV)/dev.made
 
 sbom: $(VENV)/verify.made
 	mkdir -p dist
-	$(BIN)/cyclonedx-py requirements requirements/runtime.lock --output-file dist/sbom.cdx.json
+	$(BIN)/cyclonedx-py requirements requirements/runtime.lock --output-reproducible --output-file dist/sbom.cdx.json
 	$(BIN)/python .ci/sbom.py dist/sbom.cdx.json
 
 release: $(VENV)/dev.made
