@@ -1,5 +1,7 @@
 """The clock in its modes, with the host's time handed in by the test."""
 
+import time
+
 import pytest
 
 from image_workflow_emulator.kernel.clock import (
@@ -7,6 +9,7 @@ from image_workflow_emulator.kernel.clock import (
     Clock,
     ClockMode,
     ClockSetting,
+    host_elapsed_ms,
     host_now,
 )
 from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
@@ -136,3 +139,20 @@ def test_no_clock_passes_the_last_instant_that_can_be_written(
     host.elapsed_ms += 1e12
 
     assert clock.now() == LATEST_INSTANT
+
+
+def test_the_hosts_time_is_in_whole_milliseconds_since_the_epoch() -> None:
+    before = time.time_ns() // 1_000_000
+
+    instant = host_now()
+
+    assert isinstance(instant, int)
+    assert before <= instant <= time.time_ns() // 1_000_000
+
+
+def test_the_hosts_elapsed_time_is_in_milliseconds() -> None:
+    before = time.monotonic_ns()
+
+    elapsed_ms = host_elapsed_ms()
+
+    assert before <= elapsed_ms * 1_000_000 <= time.monotonic_ns()

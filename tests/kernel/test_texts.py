@@ -11,6 +11,7 @@ from image_workflow_emulator.kernel.timestamps import (
     parse_duration_ms,
     parse_timestamp,
     seconds_up,
+    timestamp_or_none,
 )
 from image_workflow_emulator.kernel.wording import excerpt
 from tests.model.arithmetic import instant_of, timestamp
@@ -75,6 +76,7 @@ def test_what_is_no_timestamp_is_refused(text: str) -> None:
         (30_000, "30"),
         (30_000, " 30 s "),
         (0, "0"),
+        (LATEST_INSTANT, "253402300799.999s"),
     ],
 )
 def test_a_duration_is_read_in_its_unit_and_a_bare_number_in_seconds(
@@ -87,8 +89,18 @@ def test_a_duration_is_read_in_its_unit_and_a_bare_number_in_seconds(
     "text", ["", "s", "-1s", "1w", "1 2s", "1e3", "nan", "inf", "9999999999999s", "١s"]
 )
 def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="expected a duration"):
+    with pytest.raises(ValueError, match="expected a duration") as refused:
         parse_duration_ms(text)
+
+    assert str(refused.value).startswith(f"found {text!r}; ")
+
+
+def test_an_instant_that_is_not_there_is_written_as_nothing() -> None:
+    assert timestamp_or_none(None) is None
+
+
+def test_an_instant_that_is_there_is_written() -> None:
+    assert timestamp_or_none(0) == "1970-01-01T00:00:00.000Z"
 
 
 @pytest.mark.parametrize(

@@ -94,3 +94,24 @@ def test_a_timeline_without_events_has_no_next_instant(timeline: Timeline) -> No
     assert len(timeline) == 0
     assert timeline.next_due is None
     assert timeline.next_due_of("c") is None
+
+
+def test_the_next_event_of_a_subject_is_its_earliest() -> None:
+    timeline = Timeline()
+    timeline.schedule(30, "later", "a")
+    timeline.schedule(10, "sooner", "a")
+    timeline.schedule(5, "other", "b")
+
+    assert timeline.next_due_of("a") == 10
+
+
+@pytest.mark.parametrize("cancel", [Timeline.remove, Timeline.forget])
+def test_a_subject_without_events_can_be_cancelled(
+    cancel: Callable[[Timeline, str], None],
+) -> None:
+    timeline = Timeline()
+    timeline.schedule(10, "first", "a")
+
+    cancel(timeline, "b")
+
+    assert len(timeline) == 1
