@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from msgspec import Struct
 from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 from image_workflow_emulator.imaging.colors import (
@@ -18,9 +19,9 @@ from image_workflow_emulator.imaging.colors import (
     opaque,
 )
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
+from image_workflow_emulator.imaging.pictures import Picture, Size
 
-Size = tuple[int, int]
-Ground = Image.Image | Color | None
+Ground = Picture | Color | None
 """A picture or a gradient, a colour, or nothing, which is transparent."""
 
 SHADOW = "shadow"
@@ -38,10 +39,46 @@ _SHELF_FRONT: Color = (150, 144, 140)
 _SHELF_TOP: Color = (244, 242, 240)
 
 
+class _Pixels(Struct, frozen=True):
+    """A rectangle in whole pixels."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @classmethod
+    def nearest(cls, box: Box) -> "_Pixels":
+        """The pixels of a box, at least one."""
+        left = round(box.left)
+        top = round(box.top)
+        width = max(1, round(box.width))
+        height = max(1, round(box.height))
+        return cls(left, top, left + width, top + height)
+
+    @property
+    def width(self) -> int:
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        return self.bottom - self.top
+
+    def within(self, size: Size) -> "_Pixels":
+        """The part that a picture of this size has; it may be empty."""
+        width, height = size
+        return _Pixels(
+            left=max(0, self.left),
+            top=max(0, self.top),
+            right=min(width, self.right),
+            bottom=min(height, self.bottom),
+        )
+
+
 class Canvas:
     """A picture in RGB, or in RGBA if its ground is transparent."""
 
-    def __init__(self, image: Image.Image) -> None:
+    def __init__(self, image: Picture) -> None:
         self.image = image
 
     @classmethod
@@ -53,14 +90,13 @@ class Canvas:
         """
         if ground is None:
             return cls(Image.new("RGBA", size))
-        if not isinstance(ground, Image.Image):
+        if not isinstance(ground, Picture):
             return cls(Image.new("RGB", size, ground))
         if ground.width == 1:
             return cls(stretched(ground, size))
         middle = (0.5, _HORIZON)
-        return cls(
-            ImageOps.fit(opaque(ground), size, Image.Resampling.BILINEAR, 0, middle)
-        )
+        bilinear = Image.Resampling.BILINEAR
+        return cls(ImageOps.fit(opaque(ground), size, bilinear, 0, middle))
 
     @property
     def is_transparent(self) -> bool:
@@ -72,44 +108,36 @@ class Canvas:
         """The least gap between pictures."""
         return min(self.image.size) * _GAP_SHARE
 
-    def paint(self, image: Image.Image, box: Box) -> None:
+    def paint(self, image: Picture, box: Box) -> None:
         """Paint a picture in RGB or RGBA, stretched into a box; what is outside of the
         canvas is lost.
         """
-        left = round(box.left)
-        top = round(box.top)
-        width = max(1, round(box.width))
-        height = max(1, round(box.height))
-        seen_left = max(0, left)
-        seen_top = max(0, top)
-        seen_right = min(self.image.width, left + width)
-        seen_bottom = min(self.image.height, top + height)
-        if seen_left >= seen_right or seen_top >= seen_bottom:
+        target = _Pixels.nearest(box)
+        seen = target.within(self.image.size)
+        if seen.width <= 0 or seen.height <= 0:
             return
-        across = image.width / width
-        down = image.height / height
+        across = image.width / target.width
+        down = image.height / target.height
         source = (
-            (seen_left - left) * across,
-            (seen_top - top) * down,
-            (seen_right - left) * across,
-            (seen_bottom - top) * down,
+            (seen.left - target.left) * across,
+            (seen.top - target.top) * down,
+            (seen.right - target.left) * across,
+            (seen.bottom - target.top) * down,
         )
-        piece = image.resize(
-            (seen_right - seen_left, seen_bottom - seen_top),
-            Image.Resampling.BILINEAR,
-            source,
-            reducing_gap=1.0,
-        )
+        size = (seen.width, seen.height)
+        bilinear = Image.Resampling.BILINEAR
+        piece = image.resize(size, bilinear, source, reducing_gap=1.0)
+        corner = (seen.left, seen.top)
         if self.is_transparent:
-            self.image.alpha_composite(piece.convert("RGBA"), (seen_left, seen_top))
+            self.image.alpha_composite(piece.convert("RGBA"), corner)
         elif piece.mode == "RGBA":
-            self.image.paste(piece, (seen_left, seen_top), piece)
+            self.image.paste(piece, corner, piece)
         else:
-            self.image.paste(piece, (seen_left, seen_top))
+            self.image.paste(piece, corner)
 
     def paint_all(
         self,
-        images: Sequence[Image.Image],
+        images: Sequence[Picture],
         room: Box,
         share: float = 1.0,
         across: float = 0.5,
@@ -131,7 +159,7 @@ class Canvas:
             for box in row.boxes:
                 self._paint_standing(unpainted.pop(0), box)
 
-    def _paint_standing(self, image: Image.Image, box: Box) -> None:
+    def _paint_standing(self, image: Picture, box: Box) -> None:
         """Paint a cut-out with a shadow, and any other picture in a white frame."""
         if image.mode != "RGBA":
             self.paint_framed(image, box)
@@ -140,7 +168,7 @@ class Canvas:
             self.paint_shadow(box)
         self.paint(image, box)
 
-    def paint_framed(self, image: Image.Image, box: Box) -> None:
+    def paint_framed(self, image: Picture, box: Box) -> None:
         """Paint a picture in a white frame that fills the box."""
         self.paint(_PLAIN_WHITE, box)
         self.paint(image, box.inset(min(self.image.size) * _FRAME_SHARE))
@@ -171,7 +199,8 @@ class Canvas:
         height = max(1, round(min(box.width, box.height) * 0.22))
         left = round(box.middle - width / 2)
         top = round(box.bottom - height * 0.55)
-        self.image.paste(BLACK, (left, top), stretched(_shadow(), (width, height)))
+        shadow = stretched(_shadow(), (width, height))
+        self.image.paste(BLACK, (left, top), shadow)
 
 
 _PLAIN_WHITE = Image.new("RGB", (1, 1), WHITE)
@@ -180,9 +209,7 @@ _PLAIN_WHITE = Image.new("RGB", (1, 1), WHITE)
 # Grounds ------------------------------------------------------------------------------
 
 
-def gradient_column(
-    stops: Sequence[tuple[float, Color]], length: int = 256
-) -> Image.Image:
+def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> Picture:
     """A column, one pixel wide, through colours at heights from 0 (top) to 1 (bottom),
     in order.
     """
@@ -197,23 +224,27 @@ def gradient_column(
     return column
 
 
-def _blend(upper: Color, lower: Color, height: int) -> Image.Image:
+def _blend(upper: Color, lower: Color, height: int) -> Picture:
     ends = Image.frombytes("RGB", (1, 2), bytes((*upper, *lower)))
     between = (0, 0.5, 1, 1.5)
     return ends.resize((1, height), Image.Resampling.BILINEAR, between)
 
 
-def backdrop(hue: float) -> Image.Image:
+def backdrop(hue: float) -> Picture:
     """A plain wall and floor, as a column."""
     wall = color_of_hue(hue=hue, saturation=0.1, value=0.97)
     floor = color_of_hue(hue=hue, saturation=0.17, value=0.84)
     front = color_of_hue(hue=hue, saturation=0.14, value=0.92)
-    return gradient_column(
-        ((0.0, wall), (_HORIZON - 0.02, wall), (_HORIZON + 0.04, floor), (1.0, front))
+    stops = (
+        (0.0, wall),
+        (_HORIZON - 0.02, wall),
+        (_HORIZON + 0.04, floor),
+        (1.0, front),
     )
+    return gradient_column(stops)
 
 
-def stretched(image: Image.Image, size: Size) -> Image.Image:
+def stretched(image: Picture, size: Size) -> Picture:
     """The image at this size; itself if it has it."""
     if image.size == size:
         return image
@@ -227,7 +258,7 @@ def stretched(image: Image.Image, size: Size) -> Image.Image:
 
 
 @lru_cache(maxsize=16)
-def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
+def rounded_mask(width: int, height: int, radius: float) -> Picture:
     """A mask of a rounded rectangle, with soft edges."""
     mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING))
     outline = (0, 0, mask.width - 1, mask.height - 1)
@@ -235,9 +266,9 @@ def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
     return mask.reduce(_SMOOTHING)
 
 
-def disc(content: Image.Image | Color, edge: int = 256) -> Image.Image:
+def disc(content: Picture | Color, edge: int = 256) -> Picture:
     """A colour, or the middle of a picture, as a disc in RGBA with soft edges."""
-    if isinstance(content, Image.Image):
+    if isinstance(content, Picture):
         content = opaque(content)
     image = Canvas.of((edge, edge), content).image
     image.putalpha(rounded_mask(edge, edge, edge / 2))
@@ -245,7 +276,7 @@ def disc(content: Image.Image | Color, edge: int = 256) -> Image.Image:
 
 
 @lru_cache(maxsize=1)
-def _shadow() -> Image.Image:
+def _shadow() -> Picture:
     """A mask of a small blurred ellipse, to be stretched; its edges are left empty."""
     mask = Image.new("L", (96, 96))
     ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=90)

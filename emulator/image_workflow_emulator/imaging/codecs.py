@@ -31,6 +31,7 @@ from image_workflow_emulator.imaging.avif import (
 )
 from image_workflow_emulator.imaging.bits import BitReader
 from image_workflow_emulator.imaging.colors import opaque
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.png import open_png, png_size
 
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
@@ -173,7 +174,7 @@ def header_of(data: bytes) -> Header | None:
     return Header(format=source, width=width, height=height)
 
 
-def load(data: bytes, enough: int | None = None) -> Image.Image:
+def load(data: bytes, enough: int | None = None) -> Picture:
     """A stored picture in RGB or RGBA.
 
     With `enough`, a picture whose longest edge is twice as many pixels or more is
@@ -187,7 +188,7 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
     return Image.new("RGB", (1, 1), "#808080")
 
 
-def _decoded(image: Image.Image, enough: int | None) -> Image.Image:
+def _decoded(image: Picture, enough: int | None) -> Picture:
     if enough is not None:
         longest = max(image.size)
         width = max(1, enough * image.width // longest)
@@ -203,7 +204,7 @@ def _decoded(image: Image.Image, enough: int | None) -> Image.Image:
     return image.convert(mode)
 
 
-def encode(image: Image.Image, target: PictureFormat) -> bytes:
+def encode(image: Picture, target: PictureFormat) -> bytes:
     """The file of an image in L, RGB or RGBA.
 
     JPEG has no transparency: flattened on white.

@@ -8,6 +8,8 @@ from colorsys import hsv_to_rgb
 
 from PIL import Image, ImageColor
 
+from image_workflow_emulator.imaging.pictures import Picture
+
 Color = tuple[int, int, int]
 """Red, green and blue, from 0 to 255."""
 
@@ -56,7 +58,7 @@ def mix(first: Color, second: Color, share: float) -> Color:
     return red, green, blue
 
 
-def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
+def opaque(image: Picture, ground_color: Color = WHITE) -> Picture:
     """A picture in RGB or RGBA in RGB, on a colour where it is transparent."""
     if image.mode != "RGBA":
         return image

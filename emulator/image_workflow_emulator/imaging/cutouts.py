@@ -8,6 +8,7 @@ from image_workflow_emulator.imaging.canvas import SHADOW
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import BLACK, WHITE, Color, mix, opaque
 from image_workflow_emulator.imaging.memo import remembered
+from image_workflow_emulator.imaging.pictures import Picture
 
 SUBJECT_EDGE = 960
 """Pixels of a subject that are enough."""
@@ -42,12 +43,12 @@ A disc has 13, a shirt 35, a wall of bricks thousands.
 class _Shape(Struct, frozen=True):
     """What of a picture is the subject, and what is seen of it and its shadow."""
 
-    solid: Image.Image
-    seen: Image.Image
+    solid: Picture
+    seen: Picture
 
 
 @remembered
-def subject_of(data: bytes, enough: int, color: Color | None) -> Image.Image:
+def subject_of(data: bytes, enough: int, color: Color | None) -> Picture:
     """The subject of a photo that may be needed again, in a colour if one is given.
 
     In RGBA if it is transparent or before a plain ground, else the photo in RGB.
@@ -63,7 +64,7 @@ def subject_of(data: bytes, enough: int, color: Color | None) -> Image.Image:
     return recolored(photo, color, _alpha_of(photo))
 
 
-def trimmed(image: Image.Image) -> Image.Image:
+def trimmed(image: Picture) -> Picture:
     """A cut-out without the transparent room around it.
 
     Without transparency, the picture in RGB.
@@ -78,8 +79,8 @@ def trimmed(image: Image.Image) -> Image.Image:
 
 
 def cut_out(
-    image: Image.Image, color: Color | None = None, *, keeps_shadow: bool = False
-) -> Image.Image | None:
+    image: Picture, color: Color | None = None, *, keeps_shadow: bool = False
+) -> Picture | None:
     """What is before a plain ground, in RGBA, and in a colour if one is given.
 
     None if there is no such ground, or no such thing. Grey that is lighter than the
@@ -100,7 +101,7 @@ def cut_out(
     return _lifted(image, shape, color)
 
 
-def _shape_in(image: Image.Image, ground: Color, *, keeps_shadow: bool) -> _Shape:
+def _shape_in(image: Picture, ground: Color, *, keeps_shadow: bool) -> _Shape:
     shadow = _shadow_in(image, ground)
     steps = _steps_from(image, ground)
     brightest = max(ground)
@@ -114,7 +115,7 @@ def _shape_in(image: Image.Image, ground: Color, *, keeps_shadow: bool) -> _Shap
     return _Shape(solid, seen)
 
 
-def _slope(steps: Image.Image) -> Image.Image:
+def _slope(steps: Picture) -> Picture:
     """From differences to the ground to the alpha of a subject."""
     table = []
     for level in masks.LEVELS:
@@ -123,9 +124,7 @@ def _slope(steps: Image.Image) -> Image.Image:
     return steps.point(table)
 
 
-def _lifted(
-    image: Image.Image, shape: _Shape, color: Color | None
-) -> Image.Image | None:
+def _lifted(image: Picture, shape: _Shape, color: Color | None) -> Picture | None:
     """The part of a picture that is seen, with black where it is not solid."""
     box = masks.above(shape.seen, _FAINT).getbbox()
     if box is None:
@@ -151,7 +150,7 @@ def _lifted(
 # Ground -------------------------------------------------------------------------------
 
 
-def _ground_of(image: Image.Image) -> Color | None:
+def _ground_of(image: Picture) -> Color | None:
     """The colour of the border; None if it has several."""
     thickness = max(1, round(min(image.size) * _BORDER_SHARE))
     border = masks.border_of(image.size, thickness)
@@ -164,7 +163,7 @@ def _ground_of(image: Image.Image) -> Color | None:
     return ground
 
 
-def _steps_from(image: Image.Image, ground: Color) -> Image.Image:
+def _steps_from(image: Picture, ground: Color) -> Picture:
     """The largest difference of a channel to a colour."""
     table: list[int] = []
     for plain in ground:
@@ -172,7 +171,7 @@ def _steps_from(image: Image.Image, ground: Color) -> Image.Image:
     return masks.lightest(image.point(table))
 
 
-def _shadow_in(image: Image.Image, ground: Color) -> Image.Image:
+def _shadow_in(image: Picture, ground: Color) -> Picture:
     """How much a shadow darkens each pixel; nothing if the subject itself is like one.
 
     A shadow takes the same share of each channel of the ground.
@@ -193,7 +192,7 @@ def _shadow_in(image: Image.Image, ground: Color) -> Image.Image:
     return masks.nowhere(image.size)
 
 
-def _losses_from(image: Image.Image, ground: Color) -> Image.Image:
+def _losses_from(image: Picture, ground: Color) -> Picture:
     """How much of each channel of the ground is missing, of 255."""
     table = []
     for plain in ground:
@@ -206,7 +205,7 @@ def _losses_from(image: Image.Image, ground: Color) -> Image.Image:
 # Shape --------------------------------------------------------------------------------
 
 
-def _inside(steps: Image.Image) -> Image.Image:
+def _inside(steps: Picture) -> Picture:
     """A mask of what the ground does not reach from the border, except holes.
 
     A hole is enclosed ground with nothing in it, such as that in the handle of a mug.
@@ -226,9 +225,7 @@ def _inside(steps: Image.Image) -> Image.Image:
     return inside.resize(steps.size, Image.Resampling.BILINEAR)
 
 
-def _labels_in(
-    enclosed: Image.Image, ground: Image.Image, outside: Image.Image
-) -> Image.Image:
+def _labels_in(enclosed: Picture, ground: Picture, outside: Picture) -> Picture:
     """The enclosed ground with something in it that touches nothing else."""
     body = ImageChops.invert(ground)
     rim = ImageChops.darker(body, masks.spread(outside))
@@ -236,13 +233,13 @@ def _labels_in(
     return masks.grown(masks.spread(islands), enclosed)
 
 
-def _without_specks(mask: Image.Image) -> Image.Image:
+def _without_specks(mask: Picture) -> Picture:
     """The parts that are more than a few pixels wide; a gleam is no hole."""
     cores = masks.shrunk(mask, 5)
     return masks.grown(cores, mask)
 
 
-def _is_whole(solid: Image.Image) -> bool:
+def _is_whole(solid: Picture) -> bool:
     """Whether a mask is of one thing of a fair size.
 
     Its outline is not long for its area.
@@ -259,9 +256,7 @@ def _is_whole(solid: Image.Image) -> bool:
 # Colour -------------------------------------------------------------------------------
 
 
-def recolored(
-    image: Image.Image, color: Color, solid: Image.Image | None
-) -> Image.Image:
+def recolored(image: Picture, color: Color, solid: Picture | None) -> Picture:
     """A picture whose lights and shadows stay, and whose mean is a colour.
 
     The mean is that of where the mask is solid.
@@ -281,7 +276,7 @@ def recolored(
     return result
 
 
-def _alpha_of(image: Image.Image) -> Image.Image | None:
+def _alpha_of(image: Picture) -> Picture | None:
     if image.mode != "RGBA":
         return None
     return image.getchannel("A")

@@ -15,6 +15,7 @@ from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color, chance, opaque
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
 from image_workflow_emulator.imaging.labels import QUIET, sign, text_line
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.plaque import (
     SMALLEST_WITH_WORDS,
     Cells,
@@ -37,7 +38,7 @@ _LONGEST_WORD = 20
 """Characters of a word that is never parted; some scripts have no spaces."""
 
 
-def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
+def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Picture:
     """The picture of an Edit Images: every input, whole and unchanged, and what was
     asked for.
     """
@@ -91,7 +92,7 @@ class _Panel:
         self._text_width = max(1, self._width - 2 * self._edge)
         self._text_height = self._most_height - head_height - 3 * self._edge
 
-    def image(self) -> Image.Image:
+    def image(self) -> Picture:
         """The panel, as high as it needs to be."""
         face = Face(self._letters())
         text = self._draw_text(face)
@@ -151,7 +152,7 @@ class _Panel:
         lines = self._lines(face, most_lines + 1)
         return len(lines) <= most_lines
 
-    def _draw_text(self, face: Face) -> Image.Image:
+    def _draw_text(self, face: Face) -> Picture:
         lines = self._lines(face, self._most_lines(face))
         height = max(1, len(lines) * face.line_height)
         image = Image.new("RGB", (self._text_width, height), INK)

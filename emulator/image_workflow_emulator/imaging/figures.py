@@ -13,6 +13,7 @@ from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import BLACK, Color, mix
 from image_workflow_emulator.imaging.geometry import Box, Point
 from image_workflow_emulator.imaging.heads import Person, draw_head
+from image_workflow_emulator.imaging.pictures import Picture
 
 FIGURE_HEIGHT = 720
 """Pixels."""
@@ -108,13 +109,13 @@ class Figure(Struct, frozen=True):
 
     person: Person
     stance: Stance
-    head: Image.Image | None = None
-    product: Image.Image | None = None
+    head: Picture | None = None
+    product: Picture | None = None
     is_worn: bool = False
     turn: float = 0.0
 
 
-def draw_figure(figure: Figure) -> Image.Image:
+def draw_figure(figure: Figure) -> Picture:
     """A figure in RGBA, `FIGURE_HEIGHT` high."""
     turn = figure.turn or figure.stance.turn
     body = _Body(figure, turn)
@@ -151,14 +152,14 @@ def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
     canvas.paint(head, place)
 
 
-def _paint_garment(canvas: Canvas, garment: Image.Image, turn: float) -> None:
+def _paint_garment(canvas: Canvas, garment: Picture, turn: float) -> None:
     narrowed = 1 - 0.25 * abs(turn)
     aspect = garment.width / garment.height * narrowed
     place = _in_pixels(_WORN).fit(aspect, down=0)
     canvas.paint(garment, place)
 
 
-def _paint_held(canvas: Canvas, figure: Figure, product: Image.Image) -> None:
+def _paint_held(canvas: Canvas, figure: Figure, product: Picture) -> None:
     place = _in_pixels(_held_place(product))
     canvas.paint(product, place)
     shaded = mix(figure.person.skin, BLACK, 0.06)
@@ -170,7 +171,7 @@ def _paint_held(canvas: Canvas, figure: Figure, product: Image.Image) -> None:
         canvas.paint(hand, _in_pixels(around))
 
 
-def _held_place(product: Image.Image) -> Box:
+def _held_place(product: Picture) -> Box:
     return _HELD.fit(product.width / product.height, down=0)
 
 
@@ -226,7 +227,7 @@ class _Body:
         self._pen = ImageDraw.Draw(self._image)
         self._top = _top_of(figure)
 
-    def image(self) -> Image.Image:
+    def image(self) -> Picture:
         """What was drawn, in RGBA."""
         return self._image.reduce(_SMOOTHING).convert("RGBA")
 
@@ -307,7 +308,7 @@ def _top_of(figure: Figure) -> Color:
     return _DARK_TOP if is_light else _LIGHT_TOP
 
 
-def _mean_color(product: Image.Image) -> Color:
+def _mean_color(product: Picture) -> Color:
     mask = product.getchannel("A") if product.mode == "RGBA" else None
     red, green, blue, *_ = ImageStat.Stat(product, mask).mean
     return round(red), round(green), round(blue)

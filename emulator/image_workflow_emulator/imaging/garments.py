@@ -7,6 +7,7 @@ import re
 from PIL import Image, ImageChops, ImageOps
 
 from image_workflow_emulator.imaging import masks
+from image_workflow_emulator.imaging.pictures import Picture
 
 _NAMES = re.compile(
     r"\b(\w*shirt|tee|blouse|jacket|\w*coat|hoodie|sweater|pullover|jumper|cardigan"
@@ -28,14 +29,14 @@ _LEAST_BODY = 0.35
 """A share of the width of the whole."""
 
 
-def is_worn(product: Image.Image, name: str) -> bool:
+def is_worn(product: Picture, name: str) -> bool:
     """Whether people wear a product, in RGB or RGBA; only what is cut out is worn."""
     if product.mode != "RGBA":
         return False
     return bool(_NAMES.search(name)) or _has_sleeves(product)
 
 
-def _has_sleeves(product: Image.Image) -> bool:
+def _has_sleeves(product: Picture) -> bool:
     """Whether a cut-out is alike on both sides, and wider above than its body."""
     alpha = product.getchannel("A")
     small = alpha.resize((_EDGE, _EDGE), Image.Resampling.BOX)
@@ -52,7 +53,7 @@ def _has_sleeves(product: Image.Image) -> bool:
     return max(sleeves) >= _SLEEVE_WIDTH * max(body)
 
 
-def _widths_of(shape: Image.Image) -> list[int]:
+def _widths_of(shape: Picture) -> list[int]:
     """How many pixels of each row are in a shape, from the top."""
     data = shape.tobytes()
     widths = []

@@ -46,6 +46,11 @@ class Box(NamedTuple):
         """The middle between left and right."""
         return self.left + self.width / 2
 
+    @property
+    def corners(self) -> tuple[float, float, float, float]:
+        """The upper left and the lower right corner, as Pillow takes them."""
+        return self.left, self.top, self.right, self.bottom
+
     def inset(self, margin: float) -> "Box":
         """The box with its edges moved inwards, to no less than a pixel."""
         width = max(1.0, self.width - 2 * margin)

@@ -12,6 +12,7 @@ from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import BLACK, Color, mix
 from image_workflow_emulator.imaging.cutouts import cut_out
 from image_workflow_emulator.imaging.geometry import Box
+from image_workflow_emulator.imaging.pictures import Picture
 
 _SMOOTHING = 2
 """Heads are drawn this much larger, in RGBa, of which Pillow reduces the fastest, then
@@ -59,14 +60,24 @@ _SKIN_EDGE = 24
 """Pixels of the small picture in which skin is looked for."""
 _SKIN_HUE = 0.14
 """The hue of skin, from red up to here."""
-_SKIN_SATURATION = (0.12, 0.75)
+_PALEST_SKIN = 0.12
+_GAUDIEST_SKIN = 0.75
+"""Saturations between which skin is."""
 _SKIN_BRIGHTNESS = 0.3
 _LEAST_SKIN = 0.08
 """The share of a picture that must have the colours of skin."""
 
+_PORTRAIT_HEAD = 0.655
+_SHOULDERS_WIDTH = 0.68
+"""Shares of the edge of a portrait."""
+_SHOULDERS_TOP = 0.96
+"""A share of the head above it."""
+
 _HEAD_EDGE = 240
 _HEAD_SHARE = 0.66
 """The share of a model's picture that is taken for the head."""
+_ABOVE_HEAD = 0.2
+"""The share of what remains that is above the head."""
 
 
 class Person(Struct, frozen=True):
@@ -93,7 +104,7 @@ def person_of(
 # Drawn --------------------------------------------------------------------------------
 
 
-def draw_head(person: Person, edge: int, turn: float = 0.0) -> Image.Image:
+def draw_head(person: Person, edge: int, turn: float = 0.0) -> Picture:
     """A head with its neck, in RGBA, in a square; its face looks to the left below 0,
     to the right above.
     """
@@ -110,7 +121,7 @@ class _HeadDrawing:
         self._image = Image.new("RGBa", (edge, edge))
         self._pen = ImageDraw.Draw(self._image)
 
-    def draw(self) -> Image.Image:
+    def draw(self) -> Picture:
         """The head, reduced to its size, in RGBA."""
         if self._person.gender == "female":
             self._draw_hair(_LONG_HAIR)
@@ -157,8 +168,7 @@ class _HeadDrawing:
         self._pen.rounded_rectangle(corners, self._edge * radius, fill=color)
 
     def _corners(self, place: Box) -> tuple[float, float, float, float]:
-        scaled = place.scaled(self._edge)
-        return scaled.left, scaled.top, scaled.right, scaled.bottom
+        return place.scaled(self._edge).corners
 
 
 def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
@@ -166,15 +176,15 @@ def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
     below it.
     """
     square = room.fit(1.0, down=0)
-    edge = square.width * 0.655
+    edge = square.width * _PORTRAIT_HEAD
     head = square.place(edge, edge, down=0.15)
-    chest = Box(
-        left=0,
-        top=head.top + edge * 0.96,
-        width=square.width * 0.68,
+    width = square.width * _SHOULDERS_WIDTH
+    shoulders = Box(
+        left=square.middle - width / 2,
+        top=head.top + edge * _SHOULDERS_TOP,
+        width=width,
         height=square.height * 0.7,
     )
-    shoulders = chest._replace(left=square.middle - chest.width / 2)
     canvas.paint(disc(person.cloth), shoulders)
     canvas.paint(draw_head(person, round(edge)), head)
 
@@ -182,23 +192,20 @@ def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
 # Photographed -------------------------------------------------------------------------
 
 
-def head_in(picture: Image.Image) -> Image.Image:
+def head_in(picture: Picture) -> Picture:
     """The head in a Fashion Model's picture: cut out if it has a plain ground, else in
     a circle.
     """
     edge = min(picture.size) * _HEAD_SHARE
-    left = (picture.width - edge) / 2
-    top = (picture.height - edge) * 0.2
-    head = picture.resize(
-        (_HEAD_EDGE, _HEAD_EDGE),
-        Image.Resampling.BILINEAR,
-        (left, top, left + edge, top + edge),
-        reducing_gap=1.0,
-    )
+    frame = Box(left=0, top=0, width=picture.width, height=picture.height)
+    place = frame.place(edge, edge, down=_ABOVE_HEAD)
+    size = (_HEAD_EDGE, _HEAD_EDGE)
+    bilinear = Image.Resampling.BILINEAR
+    head = picture.resize(size, bilinear, place.corners, reducing_gap=1.0)
     return cut_out(head) or disc(head, _HEAD_EDGE)
 
 
-def skin_of(head: Image.Image) -> Color:
+def skin_of(head: Picture) -> Color:
     """The colour of the skin in a picture of a head; a neutral one if none is seen."""
     size = (_SKIN_EDGE, _SKIN_EDGE)
     small = head.convert("RGB").resize(size, Image.Resampling.BOX)
@@ -209,7 +216,7 @@ def skin_of(head: Image.Image) -> Color:
     return red, green, blue
 
 
-def _skin_mask(small: Image.Image) -> Image.Image:
+def _skin_mask(small: Picture) -> Picture:
     data = small.tobytes()
     levels = bytearray()
     for start in range(0, len(data), 3):
@@ -224,7 +231,6 @@ def _is_skin(red: int, green: int, blue: int) -> bool:
     gaudy.
     """
     hue, saturation, brightness = rgb_to_hsv(red / 255, green / 255, blue / 255)
-    least, most = _SKIN_SATURATION
     if brightness < _SKIN_BRIGHTNESS or hue > _SKIN_HUE:
         return False
-    return least < saturation < most
+    return _PALEST_SKIN < saturation < _GAUDIEST_SKIN

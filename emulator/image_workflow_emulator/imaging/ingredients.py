@@ -4,8 +4,6 @@ Team's own, from their sources.
 
 from collections.abc import Sequence
 
-from PIL import Image
-
 from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
 from image_workflow_emulator.imaging.canvas import Canvas, backdrop
 from image_workflow_emulator.imaging.cards import Card
@@ -14,10 +12,11 @@ from image_workflow_emulator.imaging.colors import chance, color_of_hue
 from image_workflow_emulator.imaging.figures import Figure, draw_figure, stance_of
 from image_workflow_emulator.imaging.heads import paint_portrait, person_of
 from image_workflow_emulator.imaging.looks import filtered, named_look
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.places import draw_place, draw_shirt
 
 
-def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
+def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Picture:
     """The picture of a Team's own ingredient: one of its sources large, the others
     small.
     """
@@ -27,13 +26,12 @@ def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
     main = sources.pop(recipe.index % len(sources))
     if recipe.kind == "background":  # behind subjects, so without words
         return Canvas.of(size, main).image
-    hue = chance(recipe.name, *recipe.inputs)
-    card = Card(size, backdrop(hue))
+    card = _card_before(recipe, chance(recipe.name, *recipe.inputs))
     card.canvas.paint_all([main], card.room)
     return card.finished(recipe.name, facts=_words_of(recipe.kind), swatches=sources)
 
 
-def premade_ingredient(recipe: PremadeRecipe, _inputs: Sequence[bytes]) -> Image.Image:
+def premade_ingredient(recipe: PremadeRecipe, _inputs: Sequence[bytes]) -> Picture:
     """The picture of a premade ingredient."""
     size = (recipe.width, recipe.height)
     match recipe.kind:
@@ -54,11 +52,15 @@ def _words_of(kind: str) -> str:
     return kind.replace("_", " ").capitalize()
 
 
+def _card_before(recipe: CardRecipe | PremadeRecipe, hue: float) -> Card:
+    """A card with a plain wall of a hue."""
+    size = (recipe.width, recipe.height)
+    return Card(size, backdrop(hue))
+
+
 def _style_card(recipe: PremadeRecipe) -> Card:
     """A photo that was taken in the style."""
-    size = (recipe.width, recipe.height)
-    hue = chance("style", recipe.name)
-    card = Card(size, backdrop(hue))
+    card = _card_before(recipe, chance("style", recipe.name))
     photo = draw_shirt(recipe.name, recipe.index)
     look = named_look(recipe.name)
     if look is not None:
@@ -68,17 +70,18 @@ def _style_card(recipe: PremadeRecipe) -> Card:
 
 
 def _pose_card(recipe: PremadeRecipe) -> Card:
-    size = (recipe.width, recipe.height)
     hue = chance("pose", recipe.name)
-    card = Card(size, backdrop(hue))
+    card = _card_before(recipe, hue)
     person = person_of(round(hue * 255))
     figure = Figure(person, stance_of(recipe.name))
-    card.canvas.paint_all([draw_figure(figure)], card.room)
+    picture = draw_figure(figure)
+    card.canvas.paint_all([picture], card.room)
     return card
 
 
 def _model_card(recipe: PremadeRecipe) -> Card:
-    ground = color_of_hue(hue=chance("model", recipe.name), saturation=0.12, value=0.95)
+    hue = chance("model", recipe.name)
+    ground = color_of_hue(hue, saturation=0.12, value=0.95)
     size = (recipe.width, recipe.height)
     card = Card(size, ground)
     gender = None

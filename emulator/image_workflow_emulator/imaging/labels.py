@@ -5,51 +5,65 @@ from PIL import Image, ImageDraw
 from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color, mix
 from image_workflow_emulator.imaging.geometry import Box
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.words import Face
 
 QUIET = mix(INK, WHITE, 0.66)
 """The colour of what is written small."""
 _PILL = mix(INK, WHITE, 0.13)
 _SWATCH_EDGE = 96
-_MARGIN = 0.22
-"""Around the text of a sign, as a share of its height."""
+_DARK = 128
+"""Levels; on a colour with fewer in each channel, letters are white."""
+
+_TEXT_MARGIN = 0.22
+_SWATCH_MARGIN = 0.08
+_NAME_LEFT = 1.2
+"""Shares of the height: the margins around text and swatch, and where the name on a
+chip begins.
+"""
 
 
-def text_line(text: str, face: Face, color: Color) -> Image.Image:
+def text_line(text: str, face: Face, color: Color) -> Picture:
     """One line of text on the colour of a plaque."""
+    height = face.line_height
     width = max(1, round(face.length(text)))
-    image = Image.new("RGB", (width, face.line_height), INK)
-    face.draw(image, x=0, middle=face.line_height / 2, text=text, color=color)
-    return image
+    line = Image.new("RGB", (width, height), INK)
+    face.draw(line, x=0, middle=height / 2, text=text, color=color)
+    return line
 
 
-def sign(text: str, face: Face, height: int, color: Color) -> Image.Image:
+def sign(text: str, face: Face, height: int, color: Color) -> Picture:
     """A few characters on a colour, in white on a dark one."""
-    margin = height * _MARGIN
+    margin = height * _TEXT_MARGIN
     width = round(face.length(text) + 2 * margin)
-    image = _rounded(width=width, height=height, radius=margin, color=color)
-    letters = WHITE if max(color) < 128 else INK
-    face.draw(image, x=margin, middle=height / 2, text=text, color=letters)
-    return image
+    board = _rounded(width, height, margin, color)
+    letters = INK
+    if max(color) < _DARK:
+        letters = WHITE
+    face.draw(board, x=margin, middle=height / 2, text=text, color=letters)
+    return board
 
 
-def chip(
-    name: str, face: Face, height: int, swatch: Image.Image | Color
-) -> Image.Image:
+def chip(name: str, face: Face, height: int, swatch: Picture | Color) -> Picture:
     """A name on a pill, beside a picture or a colour; without a name, these alone."""
+    left = height * _NAME_LEFT
     width = height
     if name:
-        width = round(height * (1.2 + _MARGIN) + face.length(name))
-    image = _rounded(width=width, height=height, radius=height / 2, color=_PILL)
+        end = left + face.length(name)
+        width = round(end + height * _TEXT_MARGIN)
+    pill = _rounded(width, height, height / 2, _PILL)
     if name:
-        face.draw(image, x=height * 1.2, middle=height / 2, text=name, color=WHITE)
-    place = Box(left=0, top=0, width=height, height=height).inset(height * 0.08)
-    Canvas(image).paint(disc(swatch, _SWATCH_EDGE), place)
-    return image
+        face.draw(pill, x=left, middle=height / 2, text=name, color=WHITE)
+    square = Box(left=0, top=0, width=height, height=height)
+    place = square.inset(height * _SWATCH_MARGIN)
+    Canvas(pill).paint(disc(swatch, _SWATCH_EDGE), place)
+    return pill
 
 
-def _rounded(width: int, height: int, radius: float, color: Color) -> Image.Image:
+def _rounded(width: int, height: int, radius: float, color: Color) -> Picture:
     image = Image.new("RGB", (width, height), INK)
-    outline = (0, 0, width - 1, height - 1)
-    ImageDraw.Draw(image).rounded_rectangle(outline, radius, fill=color)
+    right = width - 1
+    bottom = height - 1
+    pen = ImageDraw.Draw(image)
+    pen.rounded_rectangle((0, 0, right, bottom), radius, fill=color)
     return image

@@ -8,6 +8,7 @@ from msgspec import Struct
 from PIL import Image
 
 from image_workflow_emulator.imaging.colors import WHITE, Color, mix
+from image_workflow_emulator.imaging.pictures import Picture
 
 
 class Look(Struct, frozen=True):
@@ -21,8 +22,10 @@ class Look(Struct, frozen=True):
 
     def level(self, level: int) -> float:
         """What becomes of a level of a channel, from 0 to 1."""
-        darkened = float((level / 255) ** self.gamma)
-        hardened = (darkened - 0.5) * self.contrast + 0.5
+        light = level / 255
+        darkened = float(light**self.gamma)
+        from_middle = darkened - 0.5
+        hardened = from_middle * self.contrast + 0.5
         return min(1.0, max(0.0, hardened))
 
 
@@ -42,16 +45,19 @@ def named_look(name: str) -> Look | None:
     return None
 
 
-def look_of(preview: Image.Image) -> Look:
+def look_of(preview: Picture) -> Look:
     """The look of a Photography Style from the mean colour of its preview."""
-    mean = preview.resize((1, 1), Image.Resampling.BOX).convert("RGB").tobytes()
+    pixel = preview.resize((1, 1), Image.Resampling.BOX)
+    mean = pixel.convert("RGB").tobytes()
     peak = max(1, *mean)
     red, green, blue = (level * 255 // peak for level in mean)
-    color = (red, green, blue)
-    return Look(tint=mix(WHITE, color, 0.6), gamma=1.7 - peak / 255, contrast=1.1)
+    brightest = (red, green, blue)
+    tint = mix(WHITE, brightest, 0.6)
+    gamma = 1.7 - peak / 255
+    return Look(tint=tint, gamma=gamma, contrast=1.1)
 
 
-def filtered(image: Image.Image, look: Look) -> Image.Image:
+def filtered(image: Picture, look: Look) -> Picture:
     """A picture in RGB or RGBA with a look; its transparency stays."""
     curve = [look.level(level) for level in range(256)]
     table: list[int] = []

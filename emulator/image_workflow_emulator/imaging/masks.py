@@ -2,39 +2,41 @@
 
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
+from image_workflow_emulator.imaging.pictures import Mask, Picture, Size
+
 LEVELS = range(256)
 """What a channel can have."""
 
 
-def above(mask: Image.Image, limit: int) -> Image.Image:
+def above(mask: Mask, limit: int) -> Mask:
     """Where a mask has a level above a limit."""
     table = [255 * (level > limit) for level in LEVELS]
     return mask.point(table)
 
 
-def below(mask: Image.Image, limit: int) -> Image.Image:
+def below(mask: Mask, limit: int) -> Mask:
     """Where a mask has a level below a limit."""
     table = [255 * (level < limit) for level in LEVELS]
     return mask.point(table)
 
 
-def equal(mask: Image.Image, wanted: int) -> Image.Image:
+def equal(mask: Mask, wanted: int) -> Mask:
     """Where a mask has a level."""
     table = [255 * (level == wanted) for level in LEVELS]
     return mask.point(table)
 
 
-def everywhere(size: tuple[int, int]) -> Image.Image:
+def everywhere(size: Size) -> Mask:
     """A mask of all pixels."""
     return Image.new("L", size, 255)
 
 
-def nowhere(size: tuple[int, int]) -> Image.Image:
+def nowhere(size: Size) -> Mask:
     """A mask of no pixel."""
     return Image.new("L", size)
 
 
-def border_of(size: tuple[int, int], thickness: int) -> Image.Image:
+def border_of(size: Size, thickness: int) -> Mask:
     """A mask of the pixels near an edge."""
     width, height = size
     border = everywhere(size)
@@ -44,22 +46,22 @@ def border_of(size: tuple[int, int], thickness: int) -> Image.Image:
     return border
 
 
-def shrunk(mask: Image.Image, size: int = 3) -> Image.Image:
+def shrunk(mask: Mask, size: int = 3) -> Mask:
     """A mask without the pixels at its edge; `size` is odd, and 3 takes one pixel."""
     return mask.filter(ImageFilter.MinFilter(size))
 
 
-def spread(mask: Image.Image) -> Image.Image:
+def spread(mask: Mask) -> Mask:
     """A mask with one more pixel at its edge."""
     return mask.filter(ImageFilter.MaxFilter(3))
 
 
-def smoothed(mask: Image.Image) -> Image.Image:
+def smoothed(mask: Mask) -> Mask:
     """A mask without single pixels."""
     return mask.filter(ImageFilter.MedianFilter(3))
 
 
-def grown(seed: Image.Image, room: Image.Image) -> Image.Image:
+def grown(seed: Mask, room: Mask) -> Mask:
     """The parts of a room that touch a seed."""
     reached = ImageChops.darker(seed, room)
     while True:
@@ -69,30 +71,30 @@ def grown(seed: Image.Image, room: Image.Image) -> Image.Image:
         reached = larger
 
 
-def outline_of(mask: Image.Image) -> Image.Image:
+def outline_of(mask: Mask) -> Mask:
     """The pixels at the edge of a mask."""
     return ImageChops.subtract(mask, shrunk(mask))
 
 
-def share_of(mask: Image.Image) -> float:
+def share_of(mask: Mask) -> float:
     """How much of the picture a mask covers, from 0 to 1."""
     (mean,) = ImageStat.Stat(mask).mean
     return mean / 255
 
 
-def count_in(mask: Image.Image) -> int:
+def count_in(mask: Mask) -> int:
     """How many pixels are in a mask without levels between."""
     return mask.histogram()[255]
 
 
-def lightest(image: Image.Image) -> Image.Image:
+def lightest(image: Picture) -> Mask:
     """The largest of the three channels, pixel by pixel."""
     red, green, blue = image.split()
     larger = ImageChops.lighter(red, green)
     return ImageChops.lighter(larger, blue)
 
 
-def darkest(image: Image.Image) -> Image.Image:
+def darkest(image: Picture) -> Mask:
     """The least of the three channels, pixel by pixel."""
     red, green, blue = image.split()
     smaller = ImageChops.darker(red, green)

@@ -25,6 +25,7 @@ from image_workflow_emulator.imaging.codecs import (
     size_of,
     sniff,
 )
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.png import alpha_of_deep_key
 from image_workflow_emulator.imaging.scene import Scene, examine_scene
 
@@ -147,7 +148,7 @@ def _check_size(size: tuple[int, int], source: SourceFormat) -> None:
     )
 
 
-def _check_jpeg(data: bytes, opened: Image.Image) -> None:
+def _check_jpeg(data: bytes, opened: Picture) -> None:
     """Refuse a file that its decoder reads again and again. Raises UnusableImage."""
     scan_count = 1
     if "progressive" in opened.info:
@@ -166,9 +167,9 @@ def _check_jpeg(data: bytes, opened: Image.Image) -> None:
 # Pixels -------------------------------------------------------------------------------
 
 
-def _upright_srgb(data: bytes, source: SourceFormat) -> Image.Image:
+def _upright_srgb(data: bytes, source: SourceFormat) -> Picture:
     """The first picture of a file, in mode L, RGB or RGBA."""
-    image: Image.Image = READERS[source](data)
+    image: Picture = READERS[source](data)
     if source == "jpeg":
         _check_jpeg(data, image)
     image.load()
@@ -192,7 +193,7 @@ def _upright_srgb(data: bytes, source: SourceFormat) -> Image.Image:
     return image.transpose(turn)
 
 
-def _turn_of(image: Image.Image) -> Image.Transpose | None:
+def _turn_of(image: Picture) -> Image.Transpose | None:
     """What makes a picture upright, by EXIF alone; broken EXIF turns nothing.
 
     Pillow's own function for this obeys XMP and a text of ImageMagick too. AVIF's
@@ -206,7 +207,7 @@ def _turn_of(image: Image.Image) -> Image.Transpose | None:
     return _TURNS.get(orientation)
 
 
-def _to_eight_bits(image: Image.Image) -> Image.Image:
+def _to_eight_bits(image: Picture) -> Picture:
     """The picture in L, RGB, RGBA or CMYK; transparency becomes an alpha channel."""
     if image.mode.startswith("I"):
         return image.point(lambda level: level / 256).convert("L")
@@ -217,14 +218,14 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
     return image.convert("L" if image.mode == "1" else "RGB")
 
 
-def _with_alpha(image: Image.Image, alpha: Image.Image) -> Image.Image:
+def _with_alpha(image: Picture, alpha: Picture) -> Picture:
     """A picture in L or RGB with an alpha channel, in RGBA."""
     if image.mode == "L":
         return Image.merge("RGBA", (image, image, image, alpha))
     return Image.merge("RGBA", (*image.split(), alpha))
 
 
-def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+def _to_srgb(image: Picture, profile: bytes | None) -> Picture:
     """The picture in sRGB.
 
     A profile that is broken, or of another colour space, is ignored.
@@ -237,7 +238,7 @@ def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     return image
 
 
-def _converted(image: Image.Image, profile: ImageCms.ImageCmsProfile) -> Image.Image:
+def _converted(image: Picture, profile: ImageCms.ImageCmsProfile) -> Picture:
     """The picture in sRGB. Raises PyCMSError for a profile of another colour space."""
     srgb = ImageCms.createProfile("sRGB")
     if profile.profile.xcolor_space.strip() == "GRAY":
@@ -248,9 +249,7 @@ def _converted(image: Image.Image, profile: ImageCms.ImageCmsProfile) -> Image.I
     return ImageCms.profileToProfile(image, profile, srgb, outputMode="RGB") or image
 
 
-def _converted_grey(
-    image: Image.Image, profile: ImageCms.ImageCmsProfile
-) -> Image.Image:
+def _converted_grey(image: Picture, profile: ImageCms.ImageCmsProfile) -> Picture:
     """A picture that is grey throughout, in sRGB; its transparency stays."""
     grey = image.getchannel(0)
     for number in range(1, min(3, len(image.getbands()))):
@@ -266,7 +265,7 @@ def _converted_grey(
     return result
 
 
-def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
+def _target_format(source: SourceFormat, image: Picture) -> PictureFormat:
     if source == "gif":
         return "png"
     if source == "avif":

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from PIL import Image
-
 from image_workflow_emulator.domain.recipes import PhotographRecipe
 from image_workflow_emulator.imaging.colors import (
     Color,
@@ -12,12 +10,13 @@ from image_workflow_emulator.imaging.colors import (
     color_of_hue,
     named_color,
 )
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.plaque import Chip, Plaque, with_plaque
 from image_workflow_emulator.imaging.shot import Shot
 from image_workflow_emulator.imaging.shot_inputs import ShotInputs, read_inputs
 
 
-def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Image.Image:
+def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Picture:
     """The picture of a Product Photography slot; `inputs` as in the recipe."""
     color = _colorway(recipe)
     pictures = read_inputs(recipe, inputs, color)

@@ -7,6 +7,7 @@ from PIL import Image, ImageDraw, ImageOps
 from image_workflow_emulator.imaging.canvas import gradient_column
 from image_workflow_emulator.imaging.colors import Color, chance, color_of_hue
 from image_workflow_emulator.imaging.geometry import Point
+from image_workflow_emulator.imaging.pictures import Picture
 
 _PAPER: Color = (246, 246, 244)
 _PAPER_SHADE: Color = (234, 234, 232)
@@ -42,7 +43,7 @@ _HALF_SHIRT = (
 _NECKLINE = (440, 84, 584, 156)
 
 
-def draw_place(name: str) -> Image.Image:
+def draw_place(name: str) -> Picture:
     """The place that a name contains; else paper. A gradient is one pixel wide."""
     for word, draw in _PLACES.items():
         if word in name.casefold():
@@ -50,17 +51,17 @@ def draw_place(name: str) -> Image.Image:
     return _draw_paper()
 
 
-def _draw_paper() -> Image.Image:
+def _draw_paper() -> Picture:
     stops = ((0.0, _PAPER_SHADE), (0.55, _PAPER_LIGHT), (1.0, _PAPER_FRONT))
     return gradient_column(stops)
 
 
-def _draw_vignette(_name: str) -> Image.Image:
+def _draw_vignette(_name: str) -> Picture:
     grey = Image.radial_gradient("L")
     return ImageOps.colorize(grey, _WALL_LIGHT, _WALL_DARK)
 
 
-def _draw_beach(_name: str) -> Image.Image:
+def _draw_beach(_name: str) -> Picture:
     stops = (
         (0.0, _SKY),
         (0.45, _HAZE),
@@ -75,7 +76,7 @@ def _draw_beach(_name: str) -> Image.Image:
     return gradient_column(stops, 1024)
 
 
-def _draw_street(_name: str) -> Image.Image:
+def _draw_street(_name: str) -> Picture:
     """A brick wall in daylight, and the pavement before it."""
     image = Image.new("RGB", (_STREET_EDGE, _STREET_EDGE), _MORTAR)
     draw = ImageDraw.Draw(image)
@@ -97,7 +98,7 @@ def _draw_street(_name: str) -> Image.Image:
     return image
 
 
-def draw_shirt(name: str, number: int = 0) -> Image.Image:
+def draw_shirt(name: str, number: int = 0) -> Picture:
     """A product before a plain ground, for where nobody has uploaded one."""
     hue = chance(name) + number * 0.31
     cloth = color_of_hue(hue=hue, saturation=0.7, value=0.66)
@@ -115,7 +116,7 @@ def draw_shirt(name: str, number: int = 0) -> Image.Image:
     return image
 
 
-_PLACES: Mapping[str, Callable[[str], Image.Image]] = {
+_PLACES: Mapping[str, Callable[[str], Picture]] = {
     "gradient": _draw_vignette,
     "beach": _draw_beach,
     "street": _draw_street,

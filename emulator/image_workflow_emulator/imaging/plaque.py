@@ -8,13 +8,14 @@ from msgspec import Struct
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import Recipe
-from image_workflow_emulator.imaging.canvas import Size, rounded_mask, stretched
+from image_workflow_emulator.imaging.canvas import rounded_mask, stretched
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color
 from image_workflow_emulator.imaging.geometry import Box
 from image_workflow_emulator.imaging.labels import QUIET, chip, sign, text_line
+from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wrap
 
-Cells = list[Image.Image]
+Cells = list[Picture]
 """A row of a plaque."""
 
 SMALLEST_WITH_WORDS = 160
@@ -37,7 +38,7 @@ class Chip(Struct, frozen=True):
     """Something that was chosen: its name, and its picture or colour."""
 
     name: str
-    swatch: Image.Image | Color
+    swatch: Picture | Color
 
 
 class Plaque(Struct, frozen=True):
@@ -99,8 +100,8 @@ def layout_of(size: Size, beside_share: float, below_share: float) -> Layout:
 
 
 def with_plaque(
-    recipe: Recipe, plaque: Plaque, draw: Callable[[Size, Box], Image.Image]
-) -> Image.Image:
+    recipe: Recipe, plaque: Plaque, draw: Callable[[Size, Box], Picture]
+) -> Picture:
     """A picture with its plaque; it has none if it is too small.
 
     `draw` makes the scene, of the width and height that it is given; its box is what
@@ -121,15 +122,13 @@ def with_plaque(
     return stretched(canvas, size)
 
 
-def paste_panel(
-    canvas: Image.Image, panel: Image.Image, place: Box, radius: float
-) -> None:
+def paste_panel(canvas: Picture, panel: Picture, place: Box, radius: float) -> None:
     """Paste a panel with round corners."""
     mask = rounded_mask(panel.width, panel.height, radius)
     canvas.paste(panel, (round(place.left), round(place.top)), mask)
 
 
-def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Image.Image:
+def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Picture:
     """As high as it needs to be, with letters of this size or as small as it takes."""
     width = round(layout.plaque.width)
     most_height = round(layout.plaque.height)
@@ -142,7 +141,7 @@ def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Image.Image:
     return image.crop((0, 0, width, most_height))
 
 
-def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Image.Image:
+def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Picture:
     """A panel with rows of cells; `edge` is between rows, `gap` between cells."""
     heights = [max(cell.height for cell in row) for row in rows]
     total = sum(heights) + edge * (len(rows) + 1)
@@ -247,7 +246,7 @@ class _Rows:
         if row:
             yield row
 
-    def _chip(self, choice: Chip) -> Image.Image:
+    def _chip(self, choice: Chip) -> Picture:
         height = self._chip_height
         free = self._width - 2 * height
         name = shorten(plain_text(choice.name), self._small, free)

@@ -11,9 +11,10 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from PIL import Image, ImageChops, PngImagePlugin
+from PIL import ImageChops, PngImagePlugin
 
 from image_workflow_emulator.imaging import masks
+from image_workflow_emulator.imaging.pictures import Picture
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -117,7 +118,7 @@ def _is_sound(chunk: Chunk, data: bytes) -> bool:
     return compressed.startswith(b"\0")  # the only method of compression
 
 
-def alpha_of_deep_key(image: Image.Image, data: bytes) -> Image.Image | None:
+def alpha_of_deep_key(image: Picture, data: bytes) -> Picture | None:
     """The alpha channel of a decoded picture that had 16 bits a channel and a colour
     key; None without these.
 
@@ -141,14 +142,14 @@ def alpha_of_deep_key(image: Image.Image, data: bytes) -> Image.Image | None:
     return ImageChops.invert(both_equal)
 
 
-def _lower_bytes(data: bytes) -> Image.Image:
+def _lower_bytes(data: bytes) -> Picture:
     image = open_png(data)
     image.tile = [tile._replace(args="RGB;16L") for tile in image.tile]
     image.load()
     return image
 
 
-def _where_equal(image: Image.Image, color: list[int]) -> Image.Image:
+def _where_equal(image: Picture, color: list[int]) -> Picture:
     """A mask of the pixels that have a colour, in mode L."""
     mask = masks.everywhere(image.size)
     for number, level in enumerate(color):

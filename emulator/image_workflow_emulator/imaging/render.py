@@ -4,8 +4,6 @@ all of them.
 
 from collections.abc import Sequence
 
-from PIL import Image
-
 from image_workflow_emulator.domain.recipes import (
     CardRecipe,
     EditRecipe,
@@ -21,6 +19,7 @@ from image_workflow_emulator.imaging.ingredients import (
     premade_ingredient,
 )
 from image_workflow_emulator.imaging.photograph import photograph
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.upscale import upscale
 
 
@@ -37,7 +36,7 @@ def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
     return encode(_draw(recipe, inputs), recipe.format)
 
 
-def _draw(recipe: Recipe, inputs: Sequence[bytes]) -> Image.Image:
+def _draw(recipe: Recipe, inputs: Sequence[bytes]) -> Picture:
     match recipe:
         case PhotographRecipe():
             return photograph(recipe, inputs)

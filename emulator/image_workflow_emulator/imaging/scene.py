@@ -15,6 +15,7 @@ from PIL import Image, ImageChops, ImageFilter, ImageStat
 
 from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.colors import opaque
+from image_workflow_emulator.imaging.pictures import Picture
 
 Scene = Literal["clean", "foreground"]
 
@@ -42,7 +43,7 @@ _HIDDEN = (255, 0, 255)
 """What shows through transparent pixels: a colour that scenes seldom have."""
 
 
-def examine_scene(image: Image.Image) -> Scene:
+def examine_scene(image: Picture) -> Scene:
     """Whether a subject stands out from the picture's border; always the same for the
     same pixels. (D30)
     """
@@ -60,14 +61,14 @@ def examine_scene(image: Image.Image) -> Scene:
     return "clean"
 
 
-def _reduced(image: Image.Image) -> Image.Image:
+def _reduced(image: Picture) -> Picture:
     size = (min(image.width, SCENE_EDGE), min(image.height, SCENE_EDGE))
     sampled = image.resize(size, Image.Resampling.NEAREST)
     colored = opaque(sampled, _HIDDEN).convert("RGB")
     return colored.resize((_EDGE, _EDGE), Image.Resampling.BOX)
 
 
-def _patch(small: Image.Image, border: Image.Image) -> Image.Image:
+def _patch(small: Picture, border: Picture) -> Picture:
     """A mask of the colours that are not the scene's own, without the border and single
     specks.
     """
@@ -82,7 +83,7 @@ def _patch(small: Image.Image, border: Image.Image) -> Image.Image:
     return patch
 
 
-def _own_colors(colors: Image.Image) -> set[int]:
+def _own_colors(colors: Picture) -> set[int]:
     """The colours that are frequent on two sides of the border or more."""
     far = _EDGE - _RING
     sides = (
@@ -104,7 +105,7 @@ def _own_colors(colors: Image.Image) -> set[int]:
     return own_colors
 
 
-def _contrast(small: Image.Image, patch: Image.Image, border: Image.Image) -> float:
+def _contrast(small: Picture, patch: Picture, border: Picture) -> float:
     """The largest difference of a channel between the mean of the patch and that of the
     border.
     """
@@ -114,7 +115,7 @@ def _contrast(small: Image.Image, patch: Image.Image, border: Image.Image) -> fl
     return max(abs(first - second) for first, second in channels)
 
 
-def _steps(image: Image.Image) -> Image.Image:
+def _steps(image: Picture) -> Picture:
     """Around each pixel, the largest difference of a channel between its neighbours."""
     brightest = image.filter(ImageFilter.MaxFilter(3))
     darkest = image.filter(ImageFilter.MinFilter(3))

@@ -1,9 +1,7 @@
 """The scene of a Product Photography: products, alone or with people."""
 
-from PIL import Image
-
 from image_workflow_emulator.domain.recipes import PhotographRecipe
-from image_workflow_emulator.imaging.canvas import Canvas, Ground, Size, backdrop
+from image_workflow_emulator.imaging.canvas import Canvas, Ground, backdrop
 from image_workflow_emulator.imaging.colors import chance, color_of
 from image_workflow_emulator.imaging.figures import (
     FIGURE_ASPECT,
@@ -15,6 +13,7 @@ from image_workflow_emulator.imaging.garments import is_worn
 from image_workflow_emulator.imaging.geometry import Box
 from image_workflow_emulator.imaging.heads import person_of, skin_of
 from image_workflow_emulator.imaging.looks import Look, filtered, look_of, named_look
+from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.shot_inputs import ShotInputs
 from image_workflow_emulator.imaging.views import view_of
 
@@ -34,7 +33,7 @@ class Shot:
         self._pictures = pictures
         self._view = view_of(recipe)
 
-    def draw(self, size: Size, room: Box) -> Image.Image:
+    def draw(self, size: Size, room: Box) -> Picture:
         """The scene, of this width and height, with all that matters in `room`."""
         canvas = Canvas.of(size, self._ground())
         _, height = size
@@ -85,7 +84,7 @@ class Shot:
         )
         canvas.paint_all(products, room)
 
-    def _turned(self, subject: Image.Image) -> Image.Image:
+    def _turned(self, subject: Picture) -> Picture:
         """A product seen from the side is narrower."""
         narrowed = 1 - 0.16 * abs(self._view.turn)
         width = max(1, round(subject.width * narrowed))

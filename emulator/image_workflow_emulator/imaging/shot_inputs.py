@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import islice
 
 from msgspec import Struct
-from PIL import Image
 
 from image_workflow_emulator.domain.recipes import PhotographRecipe
 from image_workflow_emulator.imaging.cards import PICTURE_SHARE
@@ -13,6 +12,7 @@ from image_workflow_emulator.imaging.colors import Color, opaque
 from image_workflow_emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, subject_of
 from image_workflow_emulator.imaging.heads import head_in
 from image_workflow_emulator.imaging.memo import remembered
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.views import view_of
 
 _SCENE_EDGE = 1024
@@ -24,11 +24,11 @@ _SWATCH_EDGE = 160
 class ShotInputs(Struct, frozen=True):
     """The pictures that a recipe names."""
 
-    subjects: Sequence[Image.Image]
-    scene: Image.Image | None
-    heads: Sequence[Image.Image]
-    style: Image.Image | None
-    pose: Image.Image | None
+    subjects: Sequence[Picture]
+    scene: Picture | None
+    heads: Sequence[Picture]
+    style: Picture | None
+    pose: Picture | None
 
 
 def read_inputs(
@@ -59,21 +59,21 @@ def read_inputs(
 
 
 @remembered
-def _picture_of(data: bytes, enough: int) -> Image.Image:
+def _picture_of(data: bytes, enough: int) -> Picture:
     return opaque(load(data, enough))
 
 
 @remembered
-def _preview_of(data: bytes) -> Image.Image:
+def _preview_of(data: bytes) -> Picture:
     return _above_plaque(load(data, _SWATCH_EDGE))
 
 
 @remembered
-def _head_of(data: bytes) -> Image.Image:
+def _head_of(data: bytes) -> Picture:
     return head_in(_above_plaque(load(data, _MODEL_EDGE)))
 
 
-def _above_plaque(card: Image.Image) -> Image.Image:
+def _above_plaque(card: Picture) -> Picture:
     """The part of an ingredient's card that is a picture, in RGB."""
     height = max(1, round(card.height * PICTURE_SHARE))
     return opaque(card).crop((0, 0, card.width, height))

@@ -8,6 +8,7 @@ from image_workflow_emulator.domain.recipes import UpscaleRecipe
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import INK
 from image_workflow_emulator.imaging.labels import sign
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.plaque import SMALLEST_WITH_WORDS
 from image_workflow_emulator.imaging.words import Face
 
@@ -15,7 +16,7 @@ _MARK_SHARE = 0.06
 """The height of the mark, of the longer edge."""
 
 
-def upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
+def upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Picture:
     """The input at the size of the recipe."""
     source = load(inputs[0])
     size = (recipe.width, recipe.height)

@@ -14,9 +14,10 @@ from itertools import groupby
 from pathlib import Path
 
 from msgspec import Struct
-from PIL import Image, ImageDraw, ImageFont
+from PIL import ImageDraw, ImageFont
 
 from image_workflow_emulator.imaging.colors import Color
+from image_workflow_emulator.imaging.pictures import Picture
 
 _ELLIPSIS = "…"
 _MAX_CHARACTERS = 4_000
@@ -52,7 +53,7 @@ class Face:
         return _length_of(text) * self.size / _MEASURED_SIZE
 
     def draw(
-        self, image: Image.Image, x: float, middle: float, text: str, color: Color
+        self, image: Picture, x: float, middle: float, text: str, color: Color
     ) -> None:
         """Write one line from the left, its letters around the middle."""
         draw = ImageDraw.Draw(image)
