@@ -2,17 +2,36 @@
 // The emulator is the one of EMULATOR_URL, as under `image-workflow-emulator exec -- npx vitest run`.
 // This file is also the source of the npm package (npm/package.json here).
 
+import { writeFile } from "node:fs/promises";
 import { afterAll, onTestFailed } from "vitest";
 
 export type Json = Record<string, any>;
 
 const url = process.env.EMULATOR_URL ?? "http://127.0.0.1:8038";
 
-async function control(method: string, path: string, body?: Json): Promise<any> {
+/** Ask the control plane; what it refuses is an error that says `code: detail`. */
+async function ask(method: string, path: string, body?: Json): Promise<Response> {
   const headers = { "Content-Type": "application/json" };
-  const answer = await fetch(`${url}/_emulator/${path}`, { method, headers, body: body && JSON.stringify(body) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${text}`);
+  const sent = { method, headers, body: body && JSON.stringify(body) };
+  const answer = await fetch(`${url}/_emulator/${path}`, sent).catch((cause) => {
+    throw new Error(`no emulator at ${url}: run under \`image-workflow-emulator exec -- COMMAND\``, { cause });
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${refusal(await answer.text())}`);
+  return answer;
+}
+
+/** A problem as `code: detail`; another text as it is. */
+function refusal(text: string): string {
+  try {
+    const { code, detail } = JSON.parse(text);
+    return code ? `${code}: ${detail}` : text;
+  } catch {
+    return text;
+  }
+}
+
+async function control(method: string, path: string, body?: Json): Promise<any> {
+  const text = await (await ask(method, path, body)).text();
   return text ? JSON.parse(text) : undefined;
 }
 
@@ -29,11 +48,21 @@ export async function useSandbox(options: Json = {}) {
   return {
     baseUrl: made.base_url as string,
     apiKey: made.env.IMAGE_WORKFLOW_API_KEY as string,
+    /** This sandbox's form of another key of the world, such as `iwe_demo_read`. */
+    async key(key: string): Promise<string> {
+      const teams: Json[] = (await control("GET", `${path}/teams`)).data;
+      const keys: string[] = teams.flatMap((team) => team.credentials.map((credential: Json) => credential.key));
+      const own = keys.find((one) => one === key || one === `${key}_${made.id}`);
+      if (!own) throw new Error(`not_found: the sandbox has no key ${key}`);
+      return own;
+    },
     reset: () => control("POST", `${path}/reset`),
     use: (scenario: string) => control("PUT", `${path}/scenario`, { use: scenario }),
     advance: (seconds: number) => control("POST", `${path}/clock/advance`, { seconds }),
     /** The name of the running scenario; null if there is none. */
     scenario: async (): Promise<string | null> => (await control("GET", `${path}/scenario`)).scenario,
+    /** Move the clock until no work is unfinished, except what a scenario stalls. */
+    idle: () => control("POST", `${path}/clock/advance`, { until_idle: true }),
     now: async () => Date.parse((await control("GET", `${path}/clock`)).now),
     setTeam: (team: string, changes: Json) => control("PATCH", `${path}/teams/${team}`, changes),
     /** What is there before the client comes, by the rules of /v1; the journal does not know of it. */
@@ -49,6 +78,17 @@ export async function useSandbox(options: Json = {}) {
       },
     },
     requests: async (query = ""): Promise<Json[]> => (await control("GET", `${path}/requests?${query}`)).data.reverse(),
+    /** Why a request ended as it did, by "last", its number or its Request-Id; `remedy` says what would have helped. */
+    async explain(which: string | number = "last"): Promise<Json> {
+      const newest = which === "last" ? (await control("GET", `${path}/requests?limit=1`)).data[0] : undefined;
+      return (await control("GET", `${path}/requests/${newest?.sequence ?? which}`)).explanation;
+    },
+    /** Write all of it to a state file; if the name ends in `.json`, to a session for the page's `Open file`. */
+    async save(file: string) {
+      const kind = file.endsWith(".json") ? "session" : "state";
+      const content = await (await ask("GET", `${path}/${kind}`)).arrayBuffer();
+      await writeFile(file, new Uint8Array(content));
+    },
     /** What the client did wrong so far; see docs/conduct.md. */
     conduct: async (): Promise<Json[]> => (await control("GET", `${path}/conduct?ended=true`)).findings,
     /** Print the recorded requests of a test that fails, and below each refused one what would have helped. */
@@ -56,7 +96,7 @@ export async function useSandbox(options: Json = {}) {
       onTestFailed(async () => {
         for (const one of await this.requests()) {
           console.log(one.status, one.operation ?? one.path, one.code ?? "");
-          if (one.code) console.log("  ", (await control("GET", `${path}/requests/${one.sequence}`)).remedy);
+          if (one.code) console.log("  ", (await this.explain(one.sequence)).remedy);
         }
       });
     },
