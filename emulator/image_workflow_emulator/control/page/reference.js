@@ -3,6 +3,7 @@
  * for each write and a field for Emulator-Fault, and leads to the explanation of each answer.
  */
 
+import { deepLinkWithoutLink, keepAccessible } from "./accessible.js";
 import { newIdempotencyKey } from "./client.js";
 import { faultsOf } from "./faults.js";
 import { ask, authorization, onTokenNeeded, pageAddress, ROOT, shownSandbox } from "./service.js";
@@ -51,6 +52,7 @@ function renewKey(system, path, method) {
 
 /** What Swagger UI does otherwise here. */
 const plugin = () => ({
+  wrapComponents: { DeepLink: deepLinkWithoutLink },
   statePlugins: {
     spec: {
       wrapActions: {
@@ -118,6 +120,7 @@ onTokenNeeded(askForToken);
 byId("page-link").setAttribute("href", pageAddress().href);
 byId("decisions-link").setAttribute("href", pageAddress("help/reference/decisions").href);
 byId("codes-link").setAttribute("href", pageAddress("help/reference/problem-codes").href);
+keepAccessible(byId("reference"));
 followColours();
 DARK.addEventListener("change", followColours);
 void show();
