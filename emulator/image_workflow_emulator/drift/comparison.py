@@ -121,15 +121,18 @@ class Comparison:
             if name not in expected or name in ignored:
                 continue
             compare: _Compare = self._resource
-            if name == "request":
-                compare = self._order if kind == "generation" else self._echo
+            if name == "request" and kind == "generation":
+                compare = self._order
+            elif name == "request":
+                compare = self._echo
             yield from compare(f"{where}/{name}", recorded[name], expected[name])
 
     def _list_items(self, recorded: Any, expected: Any) -> Iterator[_Unequal]:
         """Compare the items that both lists have: nobody can tell what else a Team has."""
-        own_items = {
-            self._names.recorded.get(item.get("id", "")): item for item in expected
-        }
+        own_items = {}
+        for item in expected:
+            recorded_id = self._names.recorded.get(item.get("id", ""))
+            own_items[recorded_id] = item
         for item in recorded:
             own = own_items.get(item.get("id", ""))
             if own is not None:

@@ -39,6 +39,8 @@ def runs_of(exchanges: Iterable[RecordedExchange]) -> list[Sequence[RecordedExch
 
 def _as_they_arrived(exchanges: Iterable[RecordedExchange]) -> list[RecordedExchange]:
     """Sort by the host's time, then by number: a journal may list the newest first."""
-    return sorted(
-        exchanges, key=lambda exchange: (exchange.arrived_at or 0, exchange.sequence)
-    )
+
+    def arrival(exchange: RecordedExchange) -> tuple[float, int]:
+        return exchange.arrived_at or 0, exchange.sequence
+
+    return sorted(exchanges, key=arrival)

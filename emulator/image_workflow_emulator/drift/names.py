@@ -1,10 +1,18 @@
 """Recorded ids, links and tokens, and the emulator's own values that stand for them."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from image_workflow_emulator.client.control_client import Answer
 from image_workflow_emulator.drift.traffic import RecordedCall
+
+
+class _Pair(NamedTuple):
+    """Two texts at the same place of two answers, and the member that holds them."""
+
+    member: str
+    recorded: str
+    own: str
 
 
 class Names:
@@ -24,19 +32,27 @@ class Names:
     def learn(self, call: RecordedCall, answer: Answer) -> None:
         """Learn from a recorded answer and the emulator's answer to the same call."""
         if call.is_success and 200 <= answer.status < 300:
-            for member, recorded, own in _pairs("", call.answer, answer.json):
-                if is_name(member):
-                    self._learn_name(member, recorded, own)
-        recorded_target = call.response_headers.get("location")
-        own_target = answer.headers.get("location")
-        if call.surface == "download" and recorded_target and own_target:
-            self.own.setdefault(recorded_target, own_target)
+            for pair in _pairs("", call.answer, answer.json):
+                self._learn_pair(pair)
+        if call.surface == "download":
+            self._learn_target(call, answer)
 
-    def _learn_name(self, member: str, recorded: str, own: str) -> None:
-        if not is_identifier(member):
+    def _learn_pair(self, pair: _Pair) -> None:
+        if not is_name(pair.member):
+            return
+        if not is_identifier(pair.member):
+            self.own.setdefault(pair.recorded, pair.own)
+            return
+        is_new = pair.recorded not in self.own
+        if is_new and pair.own not in self.recorded:
+            self.bind(pair.recorded, pair.own)
+
+    def _learn_target(self, call: RecordedCall, answer: Answer) -> None:
+        """Learn where a download is redirected to."""
+        recorded = call.response_headers.get("location")
+        own = answer.headers.get("location")
+        if recorded and own:
             self.own.setdefault(recorded, own)
-        elif recorded not in self.own and own not in self.recorded:
-            self.bind(recorded, own)
 
     def translated(self, value: Any) -> Any:
         """Return some JSON with the emulator's values in place of recorded ones."""
@@ -50,12 +66,13 @@ class Names:
 
     def may_be_same(self, recorded: str, own: str) -> bool:
         """Whether nothing that was learnt forbids that two values stand for each other."""
-        is_expected = self.own.get(recorded, own) == own
-        return is_expected and self.recorded.get(own, recorded) == recorded
+        expected = self.own.get(recorded, own)
+        origin = self.recorded.get(own, recorded)
+        return expected == own and origin == recorded
 
 
-def _pairs(member: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str]]:
-    """Iterate over the texts at the same places of two answers, each with its member."""
+def _pairs(member: str, recorded: Any, own: Any) -> Iterator[_Pair]:
+    """Iterate over the texts at the same places of two answers."""
     match recorded, own:
         case dict(), dict():
             # The items of a list may stand in another order.
@@ -66,7 +83,7 @@ def _pairs(member: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str
             for item, counterpart in zip(recorded, own, strict=False):
                 yield from _pairs(member, item, counterpart)
         case str(), str() if recorded:
-            yield member, recorded, own
+            yield _Pair(member, recorded, own)
 
 
 def is_name(member: str) -> bool:
