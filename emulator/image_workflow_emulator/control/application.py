@@ -34,10 +34,12 @@ class Control(Starlette):
         # The exceptions of middleware around the routes reach the handlers below; those
         # of the application's own middleware would not.
         token = Middleware(ControlToken, token=plane.settings.control_token)
+        own_answers = Middleware(OwnAnswers, identifiers=plane.identifiers)
         rows = Router(ROUTES, redirect_slashes=False)
+        below = Mount(PREFIX, rows, middleware=[token])
         super().__init__(
-            routes=[PAGE, Mount(PREFIX, rows, middleware=[token])],
-            middleware=[Middleware(OwnAnswers, identifiers=plane.identifiers)],
+            routes=[PAGE, below],
+            middleware=[own_answers],
             exception_handlers={HTTPException: _refuse_route, Problem: refuse},
         )
         self.router.redirect_slashes = False
@@ -66,7 +68,8 @@ def _allowed_methods(routes: Iterable[BaseRoute], scope: Scope) -> set[str]:
         if match is Match.NONE:
             continue
         if isinstance(route, Mount):
-            allowed |= _allowed_methods(route.routes, {**scope, **child_scope})
+            inner_scope = {**scope, **child_scope}
+            allowed |= _allowed_methods(route.routes, inner_scope)
         elif isinstance(route, Route) and route.methods is not None:
             allowed |= route.methods
     return allowed

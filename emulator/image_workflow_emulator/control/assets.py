@@ -86,7 +86,9 @@ async def get_picture(call: ControlCall) -> Response:
         raise Problem("not_found", f"{excerpt(key)}: there is no such picture")
     data = await call.plane.picture_data(images, key)
     asset = call.sandbox.store.assets.items.get(key)
-    picture_format = "png" if asset is None else asset.format
+    picture_format = "png"
+    if asset is not None:
+        picture_format = asset.format
     # The page shows it again without another request.
     headers = {"Cache-Control": "private, no-cache"}
     media_type = f"image/{picture_format}"

@@ -128,7 +128,10 @@ def _describe_event(sandbox: Sandbox, event: Event) -> JsonObject:
 
 
 def _words_of_work(work: Operation | Generation, event: Event) -> str:
-    kind = work.type if isinstance(work, Operation) else work.workflow
+    if isinstance(work, Operation):
+        kind: str = work.type
+    else:
+        kind = work.workflow
     subject = kind.replace("_", " ").replace(".", " ")
     if event.kind.endswith("started"):
         return f"{subject} starts"
@@ -175,7 +178,9 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
         return target
     if "next_event" in fields:
         next_due = sandbox.timeline.next_due
-        return now if next_due is None else next_due
+        if next_due is None:
+            return now
+        return next_due
     return None
 
 
@@ -202,7 +207,9 @@ async def move_to(sandbox: Sandbox, target: int | None) -> int:
     """
     fired = 0
     for _ in range(MAX_STEPS):
-        instant = engine.idle_at(sandbox) if target is None else target
+        instant = target
+        if target is None:
+            instant = engine.idle_at(sandbox)
         hold_ends_at = _next_hold_end(sandbox)
         if hold_ends_at is not None and (instant is None or hold_ends_at <= instant):
             fired += await _end_hold(sandbox, hold_ends_at)

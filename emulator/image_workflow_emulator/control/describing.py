@@ -105,11 +105,15 @@ def acting_rule(record: RequestRecord) -> Rule | None:
 
 def _describe_acting_rule(record: RequestRecord) -> JsonObject | None:
     rule = acting_rule(record)
-    return None if rule is None else describe_rule(rule)
+    if rule is None:
+        return None
+    return describe_rule(rule)
 
 
 def _rounded(duration_ms: float | None) -> float | None:
-    return None if duration_ms is None else round(duration_ms, 3)
+    if duration_ms is None:
+        return None
+    return round(duration_ms, 3)
 
 
 def _describe_headers(record: RequestRecord, masks: Masks) -> dict[str, str] | None:

@@ -153,9 +153,8 @@ class Endpoint:
         head: Head = request.scope[HEAD]
         operation = self._operation
         max_memory = plane.settings.max_memory
-        content = await read_body(
-            operation, head, Body(receive, head.has_body()), max_memory
-        )
+        body = Body(receive, head.has_body())
+        content = await read_body(operation, head, body, max_memory)
         query = read_parameters(operation, head.query_string)
         parameters = _path_parameters(request)
         sandbox = plane.find_sandbox(parameters.get("sandbox"))

@@ -46,6 +46,8 @@ there."""
 _HEARTBEAT: Final = b": still here\n\n"
 _MEDIA_TYPE: Final = "text/event-stream"
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_EVENT_NAMES: Final[Mapping[Kind, str]] = {"arrived": "request", "left": "request"}
+"""The names of events that differ from the kinds of changes."""
 _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 """A line break in JSON is white space, and would end a line of the stream."""
 
@@ -117,7 +119,8 @@ async def _events(
             if changes:
                 number = changes[-1][0]
                 yield _render(sandbox, changes) or _event_id(number)
-                pause = asyncio.sleep(_pause_seconds(changes))
+                pause_seconds = _pause_seconds(changes)
+                pause = asyncio.sleep(pause_seconds)
                 is_stopping = await plane.stop.cut_short(pause)
             else:
                 patience_seconds = _patience_seconds(sandbox)
@@ -167,14 +170,14 @@ def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
     for number, (kind, subject) in changes:
         data = _describe_change(sandbox, kind, subject, masks)
         if data is not None:
-            name = "request" if kind in ("arrived", "left") else kind
-            events.append(_event(number, name, data))
+            events.append(_event(number, _EVENT_NAMES.get(kind, kind), data))
     return b"".join(events)
 
 
 def _event(number: int, name: str, data: Mapping[str, Any]) -> bytes:
     line = msgspec.json.encode(data).translate(_ONE_LINE)
-    return b"event: %s\ndata: %s\n%s" % (name.encode(), line, _event_id(number))
+    end = _event_id(number)
+    return b"event: %s\ndata: %s\n%s" % (name.encode(), line, end)
 
 
 def _event_id(number: int) -> bytes:
@@ -201,7 +204,9 @@ def _describe_change(
             return describe_clock(sandbox, now, setting)
         case "team":
             account = sandbox.accounts.get(subject)
-            return None if account is None else describe_team(sandbox, account)
+            if account is None:
+                return None
+            return describe_team(sandbox, account)
         case "scenario":
             return describe_scenario(sandbox, subject, sandbox.clock.now())
         case "cleared":

@@ -39,13 +39,16 @@ def explain(journal: Journal, record: RequestRecord) -> JsonObject:
     original = journal.original_of(record)
     deciding = _deciding_check(record)
     problem = record.problem
+    missing_credits = None
+    if problem is not None:
+        missing_credits = problem.missing_credits
     return {
         "outcome": record.outcome,
         "summary": _summary(record, original),
         "checks": _describe_checks(record, deciding),
         "decided_by": _decided_by(record, deciding),
         "remedy": remedy_of(record),
-        "missing_credits": None if problem is None else problem.missing_credits,
+        "missing_credits": missing_credits,
         "effects": list(_effects(record)),
         "rules": list(_describe_rules(record)),
         "related": _describe_original(record, original),
@@ -76,13 +79,17 @@ def _decided_by(record: RequestRecord, deciding: Check | None) -> JsonObject | N
     problem = record.problem
     if problem is None and record.outcome != "replayed":
         return None
-    code = None if problem is None else problem.code
+    code = None
+    timeline = None
+    if problem is not None:
+        code = problem.code
+        timeline = _describe_cause(problem.cause)
     return {
         "check": deciding,
         "who": _decider(record),
         "detail": _detail(record),
         "source": structs.asdict(source_of(deciding or Check.ROUTE, code)),
-        "timeline": None if problem is None else _describe_cause(problem.cause),
+        "timeline": timeline,
     }
 
 
@@ -309,7 +316,10 @@ def _describe_rules(record: RequestRecord) -> Iterator[JsonObject]:
 
 
 def _describe_deed(rule: Rule, *, has_acted: bool) -> JsonObject:
-    return {**describe_rule(rule), "did": rule.then if has_acted else "nothing"}
+    deed: object = "nothing"
+    if has_acted:
+        deed = rule.then
+    return {**describe_rule(rule), "did": deed}
 
 
 def _describe_original(
@@ -318,5 +328,7 @@ def _describe_original(
     """Return the request whose stored answer a replay sent again."""
     if record.replay_of is None:
         return None
-    sequence = None if original is None else original.sequence
+    sequence = None
+    if original is not None:
+        sequence = original.sequence
     return {"sequence": sequence, "request_id": record.replay_of}

@@ -119,7 +119,9 @@ class Maker:
             name = call.sandbox.accounts[self._team_id].team.name
             detail = f"the Team {name!r} has no full and active credential; add one"
             raise Problem("invalid_request", detail)
-        content = b"" if body is None else msgspec.json.encode(body)
+        content = b""
+        if body is not None:
+            content = msgspec.json.encode(body)
         answer = await call.plane.ask_off_record(
             call.sandbox,
             call.request.scope,
@@ -174,7 +176,8 @@ class Maker:
             image_count = PHOTOSHOOT_SLOTS
         body.setdefault("image_count", image_count)
         products = body.pop("products")
-        body["product_ids"] = [self._id_of("product", product) for product in products]
+        product_ids = [self._id_of("product", product) for product in products]
+        body["product_ids"] = product_ids
 
     def _with_ids(self, field: str, value: Any) -> Any:
         """Put ids for the names of what was made above, where a field refers to another

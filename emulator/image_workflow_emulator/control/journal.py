@@ -58,11 +58,12 @@ def get_request(call: ControlCall) -> JsonObject:
 def describe_entry(call: ControlCall, record: RequestRecord) -> JsonObject:
     """Return an entry of the journal with its explanation and as a command."""
     masks = Masks(call.sandbox.credentials)
-    explanation = msgspec.json.encode(explain(call.sandbox.journal, record))
+    explanation = explain(call.sandbox.journal, record)
+    encoded = msgspec.json.encode(explanation)
     return {
         **describe_request(record, masks),
         "curl": as_curl(record, masks, call.origin),
-        "explanation": msgspec.Raw(masks.of_bytes(explanation)),
+        "explanation": msgspec.Raw(masks.of_bytes(encoded)),
     }
 
 
@@ -159,7 +160,9 @@ def _has_fact(fact_of: Callable[[RequestRecord], str | None], wanted: str) -> Fi
 
 def _rule_of(record: RequestRecord) -> str | None:
     rule = acting_rule(record)
-    return None if rule is None else rule.name
+    if rule is None:
+        return None
+    return rule.name
 
 
 _FACTS: Final[Mapping[str, Callable[[RequestRecord], str | None]]] = {

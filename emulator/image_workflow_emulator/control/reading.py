@@ -112,9 +112,9 @@ def read_parameters(operation: Operation, query_string: bytes) -> Mapping[str, A
     for name, text in read_query(query_string, operation.query).items():
         parameter = operation.query[name]
         value: str | int = text
-        if parameter.is_integer:
-            number = number_in(text)
-            value = text if number is None else number
+        number = number_in(text)
+        if parameter.is_integer and number is not None:
+            value = number
         for violation in control_schemas().violations(parameter.schema, value):
             raise invalid_value(name, text, violation.expected)
         values[name] = value

@@ -57,10 +57,8 @@ async def check_scenario(call: ControlCall) -> JsonObject:
     number_of_rules = max(1, len(scenario.rules))
     most_tried = min(MAX_SEARCHED, MAX_TRIALS // number_of_rules)
     newest_first = call.sandbox.journal.newest_first()
-    recent = [
-        _recent_request(call.sandbox, record)
-        for record in islice(newest_first, most_tried)
-    ]
+    tried = islice(newest_first, most_tried)
+    recent = [_recent_request(call.sandbox, record) for record in tried]
     rules = await in_slices(scenario.rules, lambda rule: _describe_rule(rule, recent))
     return {"scenario": scenario.name, "rules": rules}
 
@@ -121,8 +119,12 @@ def _work_facts(sandbox: Sandbox, record: RequestRecord) -> Facts | None:
     team = record.team
     if team is None or record.operation is None or work is None:
         return None
-    name = work.type if isinstance(work, Operation) else work.workflow
-    outputs = 1 if isinstance(work, Operation) else len(work.outputs)
+    if isinstance(work, Operation):
+        name: str = work.type
+        outputs = 1
+    else:
+        name = work.workflow
+        outputs = len(work.outputs)
     return Facts(
         kind="work",
         name=name,

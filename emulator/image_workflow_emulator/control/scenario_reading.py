@@ -75,7 +75,9 @@ def _used_name(data: Any) -> str | None:
     if not isinstance(data, dict) or data.keys() != {"use"}:
         return None
     name = data["use"]
-    return name if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    return name
 
 
 def _usable_names(sandbox: Sandbox, team_id: str) -> WorldNames:

@@ -32,14 +32,13 @@ def get_scenario(call: ControlCall) -> JsonObject:
     """
     sandbox = call.sandbox
     described = describe_scenario(sandbox, _team_id(call), call.now)
-    team_scenarios = [
-        {
-            "team": describe_owner(sandbox, team_id),
-            "scenario": playbook.scenario.name,
-        }
-        for team_id, playbook in sandbox.playbooks.items()
-        if team_id != EVERYONE
-    ]
+    team_scenarios = []
+    for team_id, playbook in sandbox.playbooks.items():
+        if team_id == EVERYONE:
+            continue
+        owner = describe_owner(sandbox, team_id)
+        team_scenario = {"team": owner, "scenario": playbook.scenario.name}
+        team_scenarios.append(team_scenario)
     return {**described, "team_scenarios": team_scenarios}
 
 
@@ -121,14 +120,14 @@ def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions
     """Return options that begin a sandbox with a scenario, whose own seed and clock go
     before theirs.
     """
-    return structs.replace(
-        options,
-        scenario=scenario,
-        seed=options.seed if scenario.seed is None else None,
-        clock=options.clock if scenario.clock is None else None,
-        start=options.start if scenario.start is None else None,
-        own_world=World(),
-    )
+    begun = structs.replace(options, scenario=scenario, own_world=World())
+    if scenario.seed is not None:
+        begun = structs.replace(begun, seed=None)
+    if scenario.clock is not None:
+        begun = structs.replace(begun, clock=None)
+    if scenario.start is not None:
+        begun = structs.replace(begun, start=None)
+    return begun
 
 
 def reset_with_scenarios(call: ControlCall) -> None:

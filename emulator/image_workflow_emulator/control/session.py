@@ -54,12 +54,13 @@ async def get_session(call: ControlCall) -> Response:
     requests = answers["requests"]
     left_out = requests["dropped"] + requests["total"] - len(requests["data"])
     masks = Masks(_keys_of(call.sandbox))
+    encoded = msgspec.json.encode(answers)
     session = {
         "format": FORMAT,
         "version": 1,
         "sandbox": call.sandbox.id,
         "left_out": {"requests": left_out, "pictures": pictures.left_out},
-        "answers": msgspec.Raw(masks.of_bytes(msgspec.json.encode(answers))),
+        "answers": msgspec.Raw(masks.of_bytes(encoded)),
         "pictures": pictures.urls,
     }
     headers = {
@@ -83,9 +84,8 @@ async def _answers(call: ControlCall) -> dict[str, Any]:
     answers |= await _ledgers(call)
     answers["requests"] = await _requests(call)
     answers["coverage"] = await examination.get_coverage(call)
-    answers["conduct"] = await examination.get_conduct(
-        replace(call, query={"ended": "true"})
-    )
+    ended = replace(call, query={"ended": "true"})
+    answers["conduct"] = await examination.get_conduct(ended)
     return answers
 
 

@@ -151,6 +151,9 @@ def describe_teams(sandbox: Sandbox) -> list[JsonObject]:
 def describe_team(sandbox: Sandbox, account: TeamAccount) -> JsonObject:
     """Return a Team as JSON, with its credentials and their keys."""
     team = account.team
+    subscription = "inactive"
+    if team.subscription_active:
+        subscription = "active"
     credentials = sandbox.credentials_of(team.id)
     return {
         "id": team.id,
@@ -159,7 +162,7 @@ def describe_team(sandbox: Sandbox, account: TeamAccount) -> JsonObject:
         "requests_per_minute": team.requests_per_minute,
         "credits": account.ledger.available,
         "reserved": account.ledger.reserved,
-        "subscription": "active" if team.subscription_active else "inactive",
+        "subscription": subscription,
         "concurrency_used": account.budget.used,
         "credentials": [_describe_credential(credential) for credential in credentials],
     }

@@ -47,6 +47,9 @@ def _describe_work(
     sandbox: Sandbox, work: Operation | Generation, admission: RequestRecord | None
 ) -> JsonObject:
     """Return a piece of work as JSON; `admission` is the request that admitted it."""
+    kind = "generation"
+    if isinstance(work, Operation):
+        kind = "operation"
     sequence = None
     rule = None
     if admission is not None:
@@ -54,7 +57,7 @@ def _describe_work(
         if admission.work_rule is not None:
             rule = describe_rule(admission.work_rule)
     described = {
-        "object": "operation" if isinstance(work, Operation) else "generation",
+        "object": kind,
         "team": describe_owner(sandbox, work.team_id),
         "credits": {"reserved": work.reserved_credits, "charged": work.charged_credits},
         "request": sequence,
@@ -75,26 +78,28 @@ def _describe_work(
 def _describe_operation(sandbox: Sandbox, operation: Operation) -> JsonObject:
     ingredients = sandbox.store.ingredients[operation.ingredient_kind].items
     ingredient = ingredients.get(operation.result_id or "")
-    picture_keys = [] if ingredient is None else ingredient.picture_keys
+    pictures = []
+    if ingredient is not None:
+        pictures = [picture_url(sandbox, key) for key in ingredient.picture_keys]
     return {
         "type": operation.type,
         "error": _describe_error(operation.error),
         "result_id": operation.result_id,
         "starts_at": format_timestamp(operation.outcome.starts_at),
         "finishes_at": timestamp_or_none(operation.outcome.finishes_at),
-        "pictures": [picture_url(sandbox, key) for key in picture_keys],
+        "pictures": pictures,
     }
 
 
 def _describe_generation(sandbox: Sandbox, generation: Generation) -> JsonObject:
-    outputs = zip(generation.outputs, generation.plan, strict=True)
+    slots = zip(generation.outputs, generation.plan, strict=True)
+    outputs = []
+    for slot, (output, planned) in enumerate(slots, start=1):
+        outputs.append(_describe_output(sandbox, slot, output, planned))
     return {
         "workflow": generation.workflow,
         "starts_at": format_timestamp(generation.starts_at),
-        "outputs": [
-            _describe_output(sandbox, slot, output, planned)
-            for slot, (output, planned) in enumerate(outputs, start=1)
-        ],
+        "outputs": outputs,
     }
 
 
@@ -112,7 +117,9 @@ def _describe_output(
 
 
 def _describe_error(error: WorkError | None) -> JsonObject | None:
-    return None if error is None else structs.asdict(error)
+    if error is None:
+        return None
+    return structs.asdict(error)
 
 
 def _names_in(sandbox: Sandbox, value: Any) -> dict[str, str]:
@@ -121,7 +128,9 @@ def _names_in(sandbox: Sandbox, value: Any) -> dict[str, str]:
     """
     if isinstance(value, str):
         name = _name_of(sandbox, value)
-        return {} if name is None else {value: name}
+        if name is None:
+            return {}
+        return {value: name}
     if isinstance(value, Mapping):
         value = list(value.values())
     names: dict[str, str] = {}
