@@ -74,7 +74,9 @@ def exchange(
     """
     address = urlsplit(url)
     is_encrypted = address.scheme.lower() == "https"
-    connection_class = _TlsConnection if is_encrypted else _Connection
+    connection_class = _Connection
+    if is_encrypted:
+        connection_class = _TlsConnection
     connection = connection_class(address.hostname or "", address.port, seconds)
     target = address.path or "/"
     if address.query:

@@ -64,7 +64,9 @@ class Answer(Struct, frozen=True):
             value = loads(self.body or b"null")
         except ValueError:
             return {}
-        return value if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            return {}
+        return value
 
 
 def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -136,7 +138,9 @@ class ControlClient:
         `seconds`: how long the emulator may be silent; moving a clock may fire hours of
         work. Raises EmulatorError: nothing answers, or the emulator refuses.
         """
-        content = None if body is None else dumps(body).encode()
+        content = None
+        if body is not None:
+            content = dumps(body).encode()
         answered = self.exchange(
             method, path, content, JSON, query=query, seconds=seconds
         )
@@ -288,20 +292,18 @@ class ControlClient:
             address += f"/sandboxes/{path_step(self.sandbox)}"
         if path:
             address += f"/{path}"
-        parameters = {
-            name: _query_text(value)
-            for name, value in query.items()
-            if value is not None
-        }
+        parameters = {}
+        for name, value in query.items():
+            if value is not None:
+                parameters[name] = _query_text(value)
         if parameters:
             address += f"?{urlencode(parameters)}"
         return address
 
     def _no_answer(self, reason: str) -> EmulatorError:
         start = "start one: image-workflow-emulator serve"
-        return EmulatorError(
-            NO_ANSWER, f"no emulator answers at {self.url} ({reason}); {start}"
-        )
+        detail = f"no emulator answers at {self.url} ({reason}); {start}"
+        return EmulatorError(NO_ANSWER, detail)
 
 
 def emulator_address(text: str) -> str:
@@ -375,7 +377,10 @@ def _readings(value: Any) -> Any:
     from image_workflow_emulator.domain.readings import by_decision
     from image_workflow_emulator.scenario.readings import file_of_readings, readings_of
 
-    file = file_of_readings(value) if isinstance(value, str) else value
+    file = value
+    if isinstance(value, str):
+        file = file_of_readings(value)
     if not isinstance(file, PathLike):
         return value
-    return by_decision(readings_of(read_document(read_file(file), fspath(file))))
+    document = read_document(read_file(file), fspath(file))
+    return by_decision(readings_of(document))

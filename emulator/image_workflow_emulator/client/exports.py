@@ -79,6 +79,9 @@ def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
 
 def _har_request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
     query = entry["query"] or ""
+    parameters = []
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        parameters.append({"name": name, "value": value})
     address = url + encoded_path(entry["path"])
     if query:
         address += f"?{query}"
@@ -87,10 +90,7 @@ def _har_request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
         **_har_message(headers),
         "method": entry["method"],
         "url": address,
-        "queryString": [
-            {"name": name, "value": value}
-            for name, value in parse_qsl(query, keep_blank_values=True)
-        ],
+        "queryString": parameters,
     }
     if entry["request_body"] is not None:
         request["postData"] = _har_content(entry["request_body"], headers)
@@ -99,7 +99,9 @@ def _har_request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
 
 def _har_response(entry: Mapping[str, Any]) -> dict[str, Any]:
     headers = entry["response_headers"] or {}
-    status = 0 if entry["lost"] else entry["status"] or 0
+    status = entry["status"] or 0
+    if entry["lost"]:
+        status = 0
     return {
         **_har_message(headers),
         "status": status,

@@ -60,9 +60,9 @@ def is_refusal(exception_info: Any) -> bool:
 
     The files that raise it then hide their lines from the tracebacks of pytest.
     """
-    return exception_info is not None and isinstance(
-        exception_info.value, EmulatorError
-    )
+    if exception_info is None:
+        return False
+    return isinstance(exception_info.value, EmulatorError)
 
 
 __tracebackhide__ = is_refusal
@@ -124,7 +124,9 @@ def write_file(file: "str | PathLike[str]", content: str | bytes) -> None:
 
     Raises UnusableFileError.
     """
-    data = content.encode() if isinstance(content, str) else content
+    data = content
+    if isinstance(data, str):
+        data = data.encode()
     try:
         target = Path(file).resolve()
         if target.exists() and not target.is_file():
