@@ -49,7 +49,9 @@ def page(report: Report) -> str:
     """Return a report as a page for browsers: its text, without script and network."""
     from html import escape  # of which only pages have need
 
-    mark = "✓" if report.ok else "✗"
+    mark = "✗"
+    if report.ok:
+        mark = "✓"
     text = "\n".join(text_lines(report, _PAGE_WIDTH))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -77,9 +79,11 @@ def junit(report: Report) -> str:
         _add_text(outcome, report.summary)
     else:
         _add_failure(outcome, report.summary, report.summary)
+    failures = suite.findall("*/failure")
+    skipped = suite.findall("*/skipped")
     suite.set("tests", str(len(suite)))
-    suite.set("failures", str(len(suite.findall("*/failure"))))
-    suite.set("skipped", str(len(suite.findall("*/skipped"))))
+    suite.set("failures", str(len(failures)))
+    suite.set("skipped", str(len(skipped)))
     suites = tostring(suite, "unicode")
     return (
         f"<?xml version='1.0' encoding='utf-8'?>\n<testsuites>{suites}</testsuites>\n"

@@ -49,7 +49,10 @@ class ReportOutput:
 
     def print_json(self, report: Report, most_bytes: int) -> None:
         """Print the report as JSON, within a limit unless all of it is asked for."""
-        click.echo(json_text(report, None if self.is_whole else most_bytes))
+        limit: int | None = most_bytes
+        if self.is_whole:
+            limit = None
+        click.echo(json_text(report, limit))
 
 
 def print_text(report: Report, *, to_stderr: bool = False) -> None:

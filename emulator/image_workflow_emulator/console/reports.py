@@ -53,8 +53,10 @@ def _finding_lines(
 
 def sentence_of(finding: ReportFinding) -> str:
     """Return what is wrong, and where."""
-    where = f" ({finding.where})" if finding.where else ""
-    return f"{finding.severity}: {finding.rule}: {finding.message}{where}"
+    sentence = f"{finding.severity}: {finding.rule}: {finding.message}"
+    if finding.where:
+        sentence += f" ({finding.where})"
+    return sentence
 
 
 def details_of(finding: ReportFinding) -> list[str]:
@@ -143,6 +145,7 @@ def _lists(value: Mapping[str, Any]) -> Iterator[list[Any]]:
         if isinstance(inner, dict):
             yield from _lists(inner)
         elif name == "tables":
-            yield from (table["rows"] for table in inner)
+            for table in inner:
+                yield table["rows"]
         elif isinstance(inner, list):
             yield inner

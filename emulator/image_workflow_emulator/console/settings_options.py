@@ -112,7 +112,9 @@ def _pop_settings(
         value = values.pop(option.field)
         if value is None or value == ():
             continue
-        text = ",".join(value) if option.is_repeated else value
+        text = value
+        if option.is_repeated:
+            text = ",".join(value)
         texts[option.field] = text
         source = context.get_parameter_source(option.field)
         if source is ParameterSource.ENVIRONMENT:

@@ -48,9 +48,9 @@ class Value(click.ParamType[Any]):
         try:
             return self._kind.parse(value)
         except (ValueError, KeyError):
-            raise SettingError(
-                spelled(param, ctx), value, self._kind.expected, self._kind.words
-            ) from None
+            kind = self._kind
+            where = spelled(param, ctx)
+            raise SettingError(where, value, kind.expected, kind.words) from None
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
