@@ -85,7 +85,8 @@ def rule_broken_by(node: ast.AST) -> str:
 
 def is_packed(node: ast.Assign) -> bool:
     """Tell whether a statement gives several values to several names, and no swap."""
-    (target, *_), value = node.targets, node.value
+    target = node.targets[0]
+    value = node.value
     if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
         return False
     names = {ast.unparse(name) for name in target.elts}

@@ -116,7 +116,9 @@ def ask(
 def run_command(*arguments: str, **variables: str) -> Outcome:
     """Run the command to its end, in this process if it can."""
     if arguments and arguments[0] in OF_A_PROCESS:
-        return run_program(*EMULATOR, *arguments, **variables)
+        return run_program(
+            *EMULATOR, *arguments, folder=ROOT, seconds=PATIENCE_SECONDS, **variables
+        )
     return run_here(*arguments, **variables)
 
 

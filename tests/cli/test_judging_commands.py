@@ -111,7 +111,9 @@ def test_the_object_of_exec_stays_under_its_limit_and_says_what_is_missing() -> 
         "fashion-models",
         "photography-styles",
     )
-    requests = [("POST", f"/v1/{kind}", {}) for kind in kinds]
+    requests: list[tuple[str, str, Any]] = [
+        ("POST", f"/v1/{kind}", {}) for kind in kinds
+    ]
 
     outcome = exec_as_json(*asking(*requests))
 

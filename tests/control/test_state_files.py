@@ -97,7 +97,7 @@ def names_in(value: Any) -> Iterator[str]:
 
 
 def digest_of_names(parts: Parts) -> str:
-    names = set()
+    names: set[tuple[str, str]] = set()
     for part, value in parts.items():
         names.update((part, name) for name in names_in(value))
     return hashlib.sha256(repr(sorted(names)).encode()).hexdigest()[:12]
