@@ -53,11 +53,7 @@ def premade(kind: IngredientKind, name: str, *attributes: str) -> bytes:
 # Uploads ------------------------------------------------------------------------------
 
 
-def print_file(
-    color: Color,
-    width: int = 90,
-    height: int = 120,
-) -> bytes:
+def print_file(color: Color, width: int = 90, height: int = 120) -> bytes:
     """A picture of one colour, from which nothing can be cut out."""
     return encoded(Image.new("RGB", (width, height), color), "PNG")
 
@@ -80,11 +76,7 @@ def busy_file(color: Color) -> bytes:
     return encoded(Image.composite(product(color), checkered(240), mask), "PNG")
 
 
-def ring_file(
-    color: Color,
-    ground: Color,
-    inside: Color,
-) -> bytes:
+def ring_file(color: Color, ground: Color, inside: Color) -> bytes:
     """A ring before a plain ground, with something in its hole."""
     image = Image.new("RGB", (240, 240), ground)
     draw = ImageDraw.Draw(image)

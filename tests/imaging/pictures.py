@@ -17,11 +17,7 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
     return encode(image, f"image/{kind.lower()}", **options)
 
 
-def four_corners(
-    width: int = 48,
-    height: int = 32,
-    mode: str = "RGB",
-) -> Image.Image:
+def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.Image:
     """Quarters of red, green over blue, white; so that every turn shows."""
     image = Image.new("RGB", (width, height), RED)
     image.paste(GREEN, (width // 2, 0, width, height // 2))
@@ -30,11 +26,7 @@ def four_corners(
     return image.convert(mode)
 
 
-def pixel(
-    image: Image.Image,
-    x: int,
-    y: int,
-) -> tuple[int, ...]:
+def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
     """The channels of one pixel; negative places count from the right and below."""
     value = image.getpixel((x % image.width, y % image.height))
     assert isinstance(value, tuple), f"a picture of mode {image.mode} has one channel"
@@ -73,11 +65,7 @@ def are_near(
     return all(is_near(first, second, tolerance) for first, second in pairs)
 
 
-def mask_of(
-    image: Image.Image,
-    color: Color,
-    tolerance: int,
-) -> Image.Image:
+def mask_of(image: Image.Image, color: Color, tolerance: int) -> Image.Image:
     """White where the image is of a colour, within `tolerance` levels a channel."""
     plain = Image.new("RGB", image.size, color)
     red, green, blue = ImageChops.difference(image.convert("RGB"), plain).split()
@@ -85,11 +73,7 @@ def mask_of(
     return largest.point([255 * (level <= tolerance) for level in range(256)])
 
 
-def count_of(
-    image: Image.Image,
-    color: Color,
-    tolerance: int = 40,
-) -> int:
+def count_of(image: Image.Image, color: Color, tolerance: int = 40) -> int:
     return mask_of(image, color, tolerance).histogram()[255]
 
 
@@ -109,11 +93,7 @@ def difference(first: Image.Image, second: Image.Image) -> float:
     return sum(ImageStat.Stat(levels).mean) / 3
 
 
-def product(
-    color: Color = BLUE,
-    ground: Color = WHITE,
-    edge: int = 240,
-) -> Image.Image:
+def product(color: Color = BLUE, ground: Color = WHITE, edge: int = 240) -> Image.Image:
     """A thing of one colour before a plain ground."""
     image = Image.new("RGB", (edge, edge), ground)
     near = edge // 4
@@ -142,10 +122,5 @@ def upscaled(
     height: int,
     target: PictureFormat,
 ) -> Image.Image:
-    recipe = UpscaleRecipe(
-        width=width,
-        height=height,
-        format=target,
-        inputs=("one",),
-    )
+    recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
     return decode(render(recipe, [encoded(source, "PNG")]))

@@ -23,11 +23,7 @@ BLUE: Color = (90, 120, 200)
 
 def scene_with(upload: bytes) -> Image.Image:
     """The scene of a photograph of an upload, before a pale green."""
-    image = photograph(
-        upload,
-        background_kind="color",
-        background_hex="#c0d0c0",
-    )
+    image = photograph(upload, background_kind="color", background_hex="#c0d0c0")
     return scene_of(image)
 
 

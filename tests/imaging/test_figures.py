@@ -48,12 +48,7 @@ NIGHT: Color = (0x10, 0x20, 0x80)
 def test_people_are_as_the_pose_says(upload: bytes) -> None:
     scenes = []
     for pose in POSES:
-        image = photograph(
-            upload,
-            print_file(RED),
-            people=1,
-            pose=pose,
-        )
+        image = photograph(upload, print_file(RED), people=1, pose=pose)
         scenes.append(image.crop((0, 0, EDGE, EDGE * 3 // 4)))
 
     for first, second in combinations(scenes, 2):
@@ -163,12 +158,7 @@ def test_a_picture_without_skin_gives_a_neutral_one() -> None:
 def test_somebody_has_the_skin_of_the_chosen_model() -> None:
     card = own_model(portrait(SKIN, (120, 140, 160)))
 
-    image = photograph(
-        plain_file(RED),
-        card,
-        people=1,
-        model_input_count=1,
-    )
+    image = photograph(plain_file(RED), card, people=1, model_input_count=1)
 
     scene = image.crop((0, EDGE // 3, EDGE, EDGE * 2 // 3))
     assert count_of(scene, SKIN, 20) > 500

@@ -50,13 +50,7 @@ def card(
 
 
 def premade(kind: IngredientKind, name: str) -> Image.Image:
-    recipe = PremadeRecipe(
-        width=256,
-        height=320,
-        format="png",
-        kind=kind,
-        name=name,
-    )
+    recipe = PremadeRecipe(width=256, height=320, format="png", kind=kind, name=name)
     return decode(render(recipe, []))
 
 

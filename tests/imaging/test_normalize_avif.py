@@ -28,26 +28,11 @@ def box(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I4s", 8 + len(body), kind) + body
 
 
-def aperture(
-    width: int,
-    height: int,
-    right: int = 0,
-    down: int = 0,
-) -> bytes:
+def aperture(width: int, height: int, right: int = 0, down: int = 0) -> bytes:
     """The box of a part of the picture whose middle is moved from the picture's."""
     return box(
         b"clap",
-        struct.pack(
-            ">IIIIiIiI",
-            width,
-            1,
-            height,
-            1,
-            right,
-            1,
-            down,
-            1,
-        ),
+        struct.pack(">IIIIiIiI", width, 1, height, 1, right, 1, down, 1),
     )
 
 
@@ -59,13 +44,7 @@ def file_of(orientation: int = 1, alpha: int | None = None) -> bytes:
     exif = Image.Exif()
     if orientation != 1:
         exif[0x0112] = orientation
-    return encoded(
-        image,
-        "AVIF",
-        quality=100,
-        subsampling="4:4:4",
-        exif=exif,
-    )
+    return encoded(image, "AVIF", quality=100, subsampling="4:4:4", exif=exif)
 
 
 def with_property(file: bytes, property_box: bytes) -> bytes:
@@ -182,12 +161,7 @@ def test_the_size_is_read_from_the_bitstream_where_the_container_has_none(
 def test_an_animation_without_a_size_is_read() -> None:
     image = four_corners(WIDTH, HEIGHT)
     frames = [image.rotate(180)]
-    file = encoded(
-        image,
-        "AVIF",
-        save_all=True,
-        append_images=frames,
-    )
+    file = encoded(image, "AVIF", save_all=True, append_images=frames)
 
     normal = normalized(file.replace(b"ispe", b"none"))
 

@@ -147,14 +147,7 @@ def test_a_colour_key_is_transparent_at_any_depth(
     alphas: list[int],
 ) -> None:
     chunk = png_chunk(b"tRNS", struct.pack(form, *key))
-    file = png_of(
-        4,
-        1,
-        chunk,
-        rows(line),
-        depth=depth,
-        color_type=color_type,
-    )
+    file = png_of(4, 1, chunk, rows(line), depth=depth, color_type=color_type)
 
     stored = normalized_png(file)
 
@@ -165,27 +158,13 @@ def test_a_colour_key_is_transparent_at_any_depth(
 def test_bits_of_a_key_above_those_of_the_picture_count_for_nothing() -> None:
     chunk = png_chunk(b"tRNS", struct.pack(">H", 0xFFF2))
 
-    stored = normalized_png(
-        png_of(
-            4,
-            1,
-            chunk,
-            rows(b"\x1b"),
-            depth=2,
-        )
-    )
+    stored = normalized_png(png_of(4, 1, chunk, rows(b"\x1b"), depth=2))
 
     assert alphas_of(stored) == [255, 255, 0, 255]
 
 
 def test_sixteen_bits_become_eight() -> None:
-    levels = struct.pack(
-        "<4H",
-        0,
-        0x4000,
-        0x8000,
-        0xFFFF,
-    )
+    levels = struct.pack("<4H", 0, 0x4000, 0x8000, 0xFFFF)
     line = Image.frombytes("I;16", (4, 1), levels)
 
     stored = normalized_png(encoded(line, "PNG"))
@@ -245,37 +224,18 @@ def grey_file_with_alpha(depth: int) -> bytes:
 
 def grey_file_with_key() -> bytes:
     key = png_chunk(b"tRNS", b"\0\0")
-    return png_of(
-        2,
-        1,
-        icc_chunk(linear_grey_profile()),
-        key,
-        rows(b"\x80\x00"),
-    )
+    return png_of(2, 1, icc_chunk(linear_grey_profile()), key, rows(b"\x80\x00"))
 
 
 def deep_grey_file() -> bytes:
     profile = icc_chunk(linear_grey_profile())
-    return png_of(
-        2,
-        1,
-        profile,
-        rows(b"\x80\x80\x00\x00"),
-        depth=16,
-    )
+    return png_of(2, 1, profile, rows(b"\x80\x80\x00\x00"), depth=16)
 
 
 def deep_grey_file_with_key() -> bytes:
     profile = icc_chunk(linear_grey_profile())
     key = png_chunk(b"tRNS", b"\0\0")
-    return png_of(
-        2,
-        1,
-        profile,
-        key,
-        rows(b"\x80\x80\x00\x00"),
-        depth=16,
-    )
+    return png_of(2, 1, profile, key, rows(b"\x80\x80\x00\x00"), depth=16)
 
 
 @pytest.mark.parametrize(

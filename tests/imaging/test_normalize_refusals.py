@@ -170,24 +170,12 @@ def webp_announcing(width: int, height: int) -> bytes:
 
 def lossless_webp_announcing(width: int, height: int) -> bytes:
     size = struct.pack("<I", width - 1 | height - 1 << 14)
-    return with_numbers(
-        "WEBP",
-        b"RIFF",
-        21,
-        size,
-        lossless=True,
-    )
+    return with_numbers("WEBP", b"RIFF", 21, size, lossless=True)
 
 
 def extended_webp_announcing(width: int, height: int) -> bytes:
     size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
-    return with_numbers(
-        "WEBP",
-        b"RIFF",
-        24,
-        size,
-        exif=b"none",
-    )
+    return with_numbers("WEBP", b"RIFF", 24, size, exif=b"none")
 
 
 def avif_announcing(width: int, height: int) -> bytes:

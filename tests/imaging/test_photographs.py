@@ -186,13 +186,7 @@ def test_each_of_five_products_and_of_the_chosen_models_is_seen(
 def five_products(ratio: str, **fields: object) -> Image.Image:
     width, height = output_size(ratio, "1k")
     files = [cut_out_file(color) for color in COLORS]
-    return photograph(
-        *files,
-        width=width,
-        height=height,
-        subject_count=5,
-        **fields,
-    )
+    return photograph(*files, width=width, height=height, subject_count=5, **fields)
 
 
 def test_a_wide_picture_spreads_its_products() -> None:
@@ -207,11 +201,7 @@ def test_a_wide_picture_spreads_its_products() -> None:
 def test_an_upper_row_is_on_a_shelf() -> None:
     files = [print_file(color) for color in COLORS]
 
-    image = photograph(
-        *files,
-        subject_count=5,
-        background_hex="#406080",
-    )
+    image = photograph(*files, subject_count=5, background_hex="#406080")
 
     left, _, right, bottom = box_of(image, COLORS[0], 6)
     below = image.crop((left, bottom, right, bottom + EDGE // 16))
@@ -221,11 +211,7 @@ def test_an_upper_row_is_on_a_shelf() -> None:
 def test_a_transparent_output_has_no_shelf() -> None:
     files = [print_file(color) for color in COLORS]
 
-    image = photograph(
-        *files,
-        subject_count=5,
-        background_kind="transparent",
-    )
+    image = photograph(*files, subject_count=5, background_kind="transparent")
 
     assert count_of(opaque(scene_of(image), (0, 0, 0)), SHELF_TOP, 2) == 0
 
@@ -237,11 +223,7 @@ DISTANCES = ("far", "medium", "close")
 def test_a_nearer_camera_shows_a_product_larger(people: int) -> None:
     far, medium, close = (
         count_of(
-            photograph(
-                PRODUCT,
-                people=people,
-                camera_distance=distance,
-            ),
+            photograph(PRODUCT, people=people, camera_distance=distance),
             RED,
         )
         for distance in DISTANCES
@@ -291,11 +273,7 @@ def test_a_colorway_colours_the_product(
     color: Color,
     upload: bytes,
 ) -> None:
-    image = photograph(
-        upload,
-        colorway=name,
-        colorway_hex=value,
-    )
+    image = photograph(upload, colorway=name, colorway_hex=value)
 
     assert count_of(image, color, 12) > 5000
     assert count_of(image, RED, 12) < 50
@@ -357,11 +335,7 @@ def test_the_plaque_tells_what_was_asked_for(choice: dict[str, object]) -> None:
     fields = {"background_kind": "picture", "people": 1, "model_input_count": 1}
 
     plain = photograph(*inputs, **fields)
-    image = photograph(
-        *inputs,
-        **fields,
-        **choice,
-    )
+    image = photograph(*inputs, **fields, **choice)
 
     assert difference(plain, image) > 0
 

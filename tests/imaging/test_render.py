@@ -58,20 +58,12 @@ def full_photograph(size: dict[str, Any]) -> Order:
     return recipe, [MUG, see_through(), TEXTURE, MUG, TEXTURE, see_through()]
 
 
-def orders(
-    width: int,
-    height: int,
-    target: PictureFormat,
-) -> list[Order]:
+def orders(width: int, height: int, target: PictureFormat) -> list[Order]:
     """An order of each kind."""
     size: dict[str, Any] = {"width": width, "height": height, "format": target}
     plain: list[Order] = [
         (
-            PhotographRecipe(
-                **size,
-                inputs=("one",),
-                subject_count=1,
-            ),
+            PhotographRecipe(**size, inputs=("one",), subject_count=1),
             [MUG],
         ),
         full_photograph(size),
@@ -84,30 +76,18 @@ def orders(
             [see_through(), TEXTURE],
         ),
         (
-            UpscaleRecipe(
-                **size,
-                inputs=("one",),
-            ),
+            UpscaleRecipe(**size, inputs=("one",)),
             [see_through()],
         ),
     ]
     for kind in KINDS:
         plain.append(
             (
-                PremadeRecipe(
-                    **size,
-                    kind=kind,
-                    name="A name",
-                ),
+                PremadeRecipe(**size, kind=kind, name="A name"),
                 [],
             )
         )
-        own = CardRecipe(
-            **size,
-            kind=kind,
-            name="A name",
-            inputs=("one", "two"),
-        )
+        own = CardRecipe(**size, kind=kind, name="A name", inputs=("one", "two"))
         plain.append((own, [MUG, TEXTURE]))
     return plain
 
@@ -151,12 +131,7 @@ def test_the_same_recipe_and_inputs_give_the_same_bytes(target: PictureFormat) -
     "data", [b"", b"words", MUG[:200], png_of(1, 100_000)], ids=len
 )
 def test_where_an_input_is_no_picture_there_is_grey(data: bytes) -> None:
-    recipe = UpscaleRecipe(
-        width=20,
-        height=20,
-        format="png",
-        inputs=("one",),
-    )
+    recipe = UpscaleRecipe(width=20, height=20, format="png", inputs=("one",))
 
     image = decode(render(recipe, [data]))
 
@@ -190,30 +165,16 @@ def test_any_text_can_be_written(text: str) -> None:
     plain: list[Order] = [
         (photograph, [MUG] * 3),
         (
-            EditRecipe(
-                **size,
-                inputs=("one",),
-                instructions=text,
-            ),
+            EditRecipe(**size, inputs=("one",), instructions=text),
             [MUG],
         ),
         (
-            CardRecipe(
-                **size,
-                inputs=("one",),
-                kind="pose",
-                name=text,
-            ),
+            CardRecipe(**size, inputs=("one",), kind="pose", name=text),
             [MUG],
         ),
     ]
     for kind in KINDS:
-        premade = PremadeRecipe(
-            **size,
-            kind=kind,
-            name=text,
-            attributes=(text,),
-        )
+        premade = PremadeRecipe(**size, kind=kind, name=text, attributes=(text,))
         plain.append((premade, []))
 
     for recipe, inputs in plain:

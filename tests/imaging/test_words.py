@@ -15,20 +15,8 @@ def test_the_letters_of_a_line_are_whole(size: int) -> None:
     line = Image.new("RGB", (size * 20, face.line_height))
     tall = Image.new("RGB", (size * 20, face.line_height * 3))
 
-    face.draw(
-        line,
-        0,
-        face.line_height / 2,
-        "Ågjpqy日",
-        WHITE,
-    )
-    face.draw(
-        tall,
-        0,
-        face.line_height * 1.5,
-        "Ågjpqy日",
-        WHITE,
-    )
+    face.draw(line, 0, face.line_height / 2, "Ågjpqy日", WHITE)
+    face.draw(tall, 0, face.line_height * 1.5, "Ågjpqy日", WHITE)
 
     within = tall.crop((0, face.line_height, tall.width, 2 * face.line_height))
     assert within.tobytes() == line.tobytes()
