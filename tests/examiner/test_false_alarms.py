@@ -74,6 +74,9 @@ def accepted(key: str) -> Ask:
 
 
 LIST: Final = Ask("GET", "/products")
+POSE: Final = Ask("POST", "/poses", {"name": "Walk", "asset_id": "{asset}"}, "pose")
+DELETE_PHOTO: Final = Ask("DELETE", "/assets/{asset}")
+SLOW_POSES: Final = {"match": {"work": "pose.create"}, "then": {"duration": "10m"}}
 
 SOUND: Final = {
     "looks, and stops before the work has ended": Example((ORDER, Wait(2), LOOK)),
@@ -95,6 +98,9 @@ SOUND: Final = {
     ),
     "changes something before each repetition of what was refused": Example(
         (refused("a"), accepted("b"), refused("c"), accepted("d"), refused("e"))
+    ),
+    "asks at equal intervals while an Operation is in the way": Example(
+        (POSE, *(DELETE_PHOTO, Wait(20)) * 6, LOOK), (SLOW_POSES,)
     ),
 }
 UNSOUND: Final = {
