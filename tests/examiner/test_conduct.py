@@ -93,6 +93,7 @@ def test_a_loop_after_a_refusal_is_one_finding_with_all_of_its_requests(
         ("python-requests/2.32.3", "; with python-requests: HTTPAdapter"),
         ("Python/3.11 aiohttp/3.9.5", "; with aiohttp: JitterRetry"),
         ("got (https://github.com/sindresorhus/got)", "; with got: retry: {limit: 8"),
+        ("Axios/1.7.2", "; with axios: axiosRetry(axios, {retries: 8"),
     ],
 )
 def test_a_remedy_has_the_words_of_the_clients_library(
