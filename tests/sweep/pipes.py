@@ -1,4 +1,4 @@
-"""Named pipes, by which tests hear of processes: that they run, and that they are gone."""
+"""Named pipes, by which tests hear that processes run, and that they are gone."""
 
 import os
 import select

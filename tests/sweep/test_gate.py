@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec import convert
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.sweep.gate import (
@@ -46,7 +47,8 @@ def test_a_gate_fails_by_what_its_strictness_forbids(
     ("run_", "outcome"), [(FAILED, "failed"), (HUNG, "hung"), (LESS, "made-less")]
 )
 def test_an_outcome_that_is_expected_passes(run_: Run, outcome: str) -> None:
-    expectation = Expectation(run_.cell, outcome, "no retry yet")  # type: ignore[arg-type]
+    expected = {"cell": run_.cell, "outcome": outcome, "reason": "no retry yet"}
+    expectation = convert(expected, Expectation)
 
     gate = Gate("recoverable", (expectation,))
 

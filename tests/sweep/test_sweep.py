@@ -27,8 +27,8 @@ except OSError:
     print("refused", file=mark, flush=True)
     time.sleep(600)
 """
-"""It never ends once it was refused, not even when it is asked to. It then tells so in a
-file, which it holds open."""
+"""It never ends once it was refused, not even when it is asked to. It then tells so in
+a file, which it holds open."""
 PHOTOSHOOT = """
 import os, sys, time
 from tests.examiner.example_client import NEW_KEYS, PHOTO, load

@@ -23,7 +23,8 @@ from image_workflow_emulator.sweep.journals import (
 )
 
 CellsByPlace: TypeAlias = Mapping[str, Mapping[Cell, str]]
-"""The cells of each place, each with the reason why it is left out: empty if it is not."""
+"""The cells of each place, each with the reason why it is left out: empty if it is
+not."""
 _Codes: TypeAlias = Mapping[str, Iterable[str]]
 """The problem codes of each operation and byte surface."""
 

@@ -174,8 +174,8 @@ def unnoticed_by(
 
 
 def _unnoticed_operations(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Return the operations that were broken and in no test noticed, with the parameters
-    that they lost.
+    """Return the operations that were broken and in no test noticed, with the
+    parameters that they lost.
     """
     noticed = set[str]()
     for run in runs:

@@ -1,4 +1,5 @@
-"""A run beside the clean run: what was made twice or not at all, and what was not taken.
+"""A run beside the clean run: what was made twice or not at all, and what was not
+taken.
 
 Pure functions of journals. What is made are Products, Assets, Upload Sessions and work.
 A lost answer must not make more of them, and a client that recovers makes no fewer.
@@ -36,8 +37,8 @@ def made_twice(
     clean: Sequence[Journal], run: Sequence[Journal]
 ) -> Iterator[ReportFinding]:
     """Yield a finding if a run made more Products or work than the clean run, and did
-    not delete them. Work that a fault of the sweep let fail was made in vain, and is not
-    counted.
+    not delete them. Work that a fault of the sweep let fail was made in vain, and is
+    not counted.
     """
     if not _is_comparable(clean, run):
         return
@@ -100,13 +101,13 @@ def made_less(
         severity="error",
         where=None,
         message=message,
-        remedy="repeat what a client can recover from; if that fails, say so and do not "
-        "end with status 0",
+        remedy="repeat what a client can recover from; if that fails, say so, and do "
+        "not end with status 0",
     )
 
 
 def _at_end(journals: Iterable[Journal]) -> Counter[str]:
-    """Return how many of each kind there are at the end, in the sandbox that has most."""
+    """Return how many of each kind there are at the end, where there are most."""
     most = Counter[str]()
     for journal in journals:
         made = Counter[str]()
@@ -154,7 +155,7 @@ def _is_failed_post(entry: Entry) -> bool:
 
 
 def _follows_up(later: Entry, entry: Entry) -> bool:
-    """Tell whether a later request sends a POST again, or reads what it may have made."""
+    """Tell whether a later request sends a POST again, or reads what it made."""
     if later.is_read:
         return _collection(later) == _collection(entry)
     if later.name != entry.name:
@@ -198,7 +199,8 @@ def outputs_not_taken(
         rule=OUTPUTS_NOT_TAKEN,
         severity="warning",
         where=None,
-        message=f"one output failed, and of the {usual - 1} others only {taken} were taken",
+        message=f"one output failed, and of the {usual - 1} others only {taken} were "
+        "taken",
         remedy="look at each output: the completed ones are paid for, so take them",
     )
 

@@ -1,4 +1,5 @@
-"""What a run leaves: how its tests ended, the journals of sandboxes, and what was found.
+"""What a run leaves: how its tests ended, the journals of sandboxes, and what was
+found.
 
 Owns the files through which a sweep and its plugin of pytest exchange data; no part of
 pytest is imported here.
@@ -35,8 +36,8 @@ class Task(Struct):
 
 
 Tasks: TypeAlias = dict[str, Task]
-"""What is to be tried in one round of the tests, by place. A test that is in none of them
-is not run."""
+"""What is to be tried in one round of the tests, by place. A test that is in none of
+them is not run."""
 
 
 class BegunTest(Struct, tag="began"):
@@ -76,8 +77,8 @@ Note: TypeAlias = BegunTest | EndedTest | EndedSandbox
 
 
 class Place(Struct):
-    """What happened in the sandboxes of a test, of a fixture that tests share, or of the
-    command.
+    """What happened in the sandboxes of a test, of a fixture that tests share, or of
+    the command.
     """
 
     tests: dict[str, EndedTest] = field(default_factory=dict)

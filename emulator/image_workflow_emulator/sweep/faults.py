@@ -1,4 +1,5 @@
-"""The faults that a sweep tries: their names, their kinds, and what the rule of each says.
+"""The faults that a sweep tries: their names, their kinds, and what the rule of each
+says.
 
 A fault is a problem code of the contract, or one of the words here. Must not know which
 calls a command makes.

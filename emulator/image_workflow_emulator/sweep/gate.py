@@ -76,7 +76,7 @@ class Gate(Struct, frozen=True):
         return run.trial.is_recoverable and self.is_weakness(run)
 
     def unused(self, runs: Iterable[Run]) -> list[Expectation]:
-        """Return the expectations about cells that were tried, none of which ended so."""
+        """Return the expectations about tried cells, none of which ended so."""
         unused = []
         for expectation in self.expectations:
             fitting = [run for run in runs if expectation.fits(run)]

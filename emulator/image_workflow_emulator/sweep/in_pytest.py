@@ -138,8 +138,8 @@ class SweepRun:
                 sandbox.use(task.scenario, team=team["id"])
 
     def _end(self, place: str, sandbox: Sandbox) -> None:
-        """Note what happened in a sandbox, after the fixtures that use it and before its
-        own end.
+        """Note what happened in a sandbox, after the fixtures that use it and before
+        its own end.
         """
         with self._guarded(f"what happened in {place} cannot be read"):
             try:
@@ -198,5 +198,7 @@ class SweepRun:
 
 
 def _is_sandbox(value: object) -> bool:
-    """Whether a fixture is a sandbox. A proxy may refuse to tell its class to isinstance."""
+    """Whether a fixture is a sandbox. A proxy may refuse to tell its class to
+    isinstance.
+    """
     return issubclass(type(value), Sandbox)

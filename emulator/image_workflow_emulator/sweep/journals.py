@@ -1,8 +1,9 @@
-"""What the journals of sandboxes show: the calls of a command, and the work they admitted.
+"""What the journals of sandboxes show: the calls of a command, and the work they
+admitted.
 
-Calls are counted as a scenario counts them: a request counts once its credential and rate
-were accepted, for each Team by itself. Work counts once it was admitted. Must not know
-which faults are tried.
+Calls are counted as a scenario counts them: a request counts once its credential and
+rate were accepted, for each Team by itself. Work counts once it was admitted. Must not
+know which faults are tried.
 """
 
 from collections import Counter
@@ -122,7 +123,7 @@ def works_of(journal: Journal) -> Iterator[Work]:
 
 
 def by_sandbox(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Divide the requests to all sandboxes by sandbox. A reset begins a journal anew."""
+    """Divide requests by their sandboxes. A reset begins a journal anew."""
     journals: dict[tuple[str, int], list[Entry]] = {}
     begun: Counter[str] = Counter()
     for entry in entries:

@@ -142,7 +142,7 @@ def _call_of(trial: Cell, journal: Journal) -> Entry | None:
 
 
 def _broken(trial: Cell, place: Place) -> dict[str, list[str]]:
-    """Return the operations whose requests were broken, and the parameters they lost."""
+    """Return the operations whose requests were broken, and what they lost."""
     if not trial.is_of_client:
         return {}
     parameters: defaultdict[str, set[str]] = defaultdict(set)

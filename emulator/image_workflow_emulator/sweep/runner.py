@@ -98,8 +98,8 @@ class Runner:
         }
         self.limits = TimeLimits(options.timeout_seconds)
         self.output: int | None = _STANDARD_ERROR
-        """Where the output of runs goes, as `subprocess` takes it. None: to that of this
-        process."""
+        """Where the output of runs goes, as `subprocess` takes it. None: to that of
+        this process."""
         self.stopped = threading.Event()
         """Ends the runs that are under way."""
         self.places: dict[str, Place] = {}
@@ -167,8 +167,8 @@ class Runner:
         """Run the command once, with the cells of some trials. Several of one test are
         tried in as many rounds.
 
-        `given_up` ends the run. Returns how each trial ended; None if it has to be tried
-        again, as the run was ended because of another.
+        `given_up` ends the run. Returns how each trial ended; None if it has to be
+        tried again, as the run was ended because of another.
         """
         seconds = max(map(self.limits.seconds, trials))
 

@@ -67,8 +67,8 @@ class Run(Struct, frozen=True):
 
 
 def is_sure(run: Run) -> bool:
-    """Tell whether chance cannot have ended a run so: a busy machine is slow, and a suite
-    may be flaky.
+    """Tell whether chance cannot have ended a run so: a busy machine is slow, and a
+    suite may be flaky.
     """
     if run.outcome == "failed":
         return not run.trial.is_recoverable
@@ -78,8 +78,8 @@ def is_sure(run: Run) -> bool:
 
 
 def agreed(first: Run, second: Run) -> Run:
-    """Return what two runs of a trial are together. A failure that a repetition does not
-    show is flaky.
+    """Return what two runs of a trial are together. A failure that a repetition does
+    not show is flaky.
     """
     is_worse = OUTCOMES.index(second.outcome) > OUTCOMES.index(first.outcome)
     if first.outcome == "hung" or not first.struck or is_worse:

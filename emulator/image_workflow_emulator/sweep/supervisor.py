@@ -2,9 +2,9 @@
 
     supervisor.py FILE COMMAND [ARGUMENT ...]
 
-Standard input is a pipe that the starting process holds. At its end, which comes also if
-that process is killed, the command is asked to end, and after some seconds killed with
-all that it left. FILE has the process group of a command that the command runs, as
+Standard input is a pipe that the starting process holds. At its end, which comes also
+if that process is killed, the command is asked to end, and after some seconds killed
+with all that it left. FILE has the process group of a command that the command runs, as
 `noted_command` writes it. The exit status is that of the command.
 """
 

@@ -63,8 +63,8 @@ def _status(swept: Swept, findings: Sequence[ReportFinding]) -> int:
 
 
 def _is_short(swept: Swept) -> bool:
-    """Tell whether less was tried than was asked for. What had no call in a shard counts
-    when the shards are merged.
+    """Tell whether less was tried than was asked for. What had no call in a shard
+    counts when the shards are merged.
     """
     left = swept.without_run if swept.shard else list(swept.not_run)
     if swept.gate.least_percent == 100:
@@ -165,7 +165,7 @@ def _summary(swept: Swept) -> str:
 
 
 def _left(swept: Swept) -> Iterator[str]:
-    """Iterate over the reasons why cells were not tried, each with how many there are."""
+    """Iterate over the reasons why cells were not tried, with their numbers."""
     reasons = list(swept.not_run.values())
     for reason in dict.fromkeys(reasons):
         yield f"{count_of(reasons.count(reason), 'cell')} not tried, since {reason}"

@@ -1,5 +1,5 @@
-"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their
-report.
+"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and
+their report.
 
 Owns the options, the order in which runs begin, and the budget. Findings are printed to
 standard output as they are made.
@@ -40,13 +40,16 @@ from image_workflow_emulator.sweep.waiting import MAX_IDLE_RUNS, Batch, Waiting
 _TERMINAL_BUDGET_SECONDS: Final = 60.0
 _TICK_SECONDS: Final = 1.0
 _HANGS: Final = 2
-"""How often a command hangs for want of a habit before its other cells are not awaited."""
+"""How often a command hangs for want of a habit before its other cells are not
+awaited."""
 _Running: TypeAlias = dict[Future[dict[Cell, Run | None]], Batch]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions:
-    """What `sweep` is asked for. None: the default, which the help of the command tells."""
+    """What `sweep` is asked for. None: the default, which the help of the command
+    tells.
+    """
 
     words: Sequence[str]
     """The command; none where reports are only merged."""
@@ -71,8 +74,9 @@ class SweepOptions:
 def sweep(options: SweepOptions, environment: Mapping[str, str]) -> Report:
     """Sweep a command.
 
-    Raises UsageError or DocumentError for options and files that cannot be used, a clean
-    run that fails, and a pattern that fits no cell; EmulatorError if no emulator starts.
+    Raises UsageError or DocumentError for options and files that cannot be used, a
+    clean run that fails, and a pattern that fits no cell; EmulatorError if no emulator
+    starts.
     """
     _check_faults(options.faults)
     gate = _gate(options, environment)
@@ -265,8 +269,8 @@ class _Sweeping:
                 yield trial
 
     def _is_final(self, run: Run) -> bool:
-        """Tell whether a trial is not tried again. One whose fault had no call is, unless
-        that is so of all.
+        """Tell whether a trial is not tried again. One whose fault had no call is,
+        unless that is so of all.
         """
         if run.outcome == "not-struck" and not run.trial.is_of_client:
             return not self.swept.tried

@@ -73,7 +73,7 @@ class Swept(Struct, eq=False, kw_only=True):
 
     @property
     def percent(self) -> float:
-        """How many of the classes were tried, in percent; of a shard, of those in it."""
+        """How many percent of the classes were tried; in a shard, of its own."""
         planned = set(self.plan.classes)
         if self.shard:
             planned = {trial.class_name for trial in self.plan.cells}

@@ -24,7 +24,8 @@ _IDLE_RUNS_OF_LASTING: Final = 2
 _MOST_ROUNDS: Final = 16
 """How often a run repeats a test at most."""
 _STEP_MS: Final = 1000.0
-"""How long after one of them the next may begin, so that the first findings come early."""
+"""How long after one of them the next may begin, so that the first findings come
+early."""
 
 
 class Batch(Struct, eq=False):
