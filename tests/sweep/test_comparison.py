@@ -1,5 +1,7 @@
 """What a run shows beside the clean run."""
 
+from typing import Any
+
 import pytest
 
 from image_workflow_emulator.sweep.comparison import (
@@ -16,7 +18,13 @@ CELL = "createProduct#1:service_unavailable"
 LOST = product(lost=True, rule={"name": "createProduct#1:lost-after-commit"})
 REPLAYED = product(replayed=True, committed=False)
 DELETED = entry("deleteProduct", 204, method="DELETE", committed=True)
-GENERATION = {"workflow": "upscale", "outputs": [{}]}
+
+
+def generation(**members: Any) -> Entry:
+    """A request that orders a Generation."""
+    path = "/v1/generations/upscale"
+    values = {"path": path, "committed": True, "work": "gen_1"}
+    return entry("createUpscaleGeneration", 202, **(values | members))
 
 
 def pose(rule: str) -> Entry:
@@ -68,16 +76,7 @@ def test_less_than_the_clean_run_made_is_reported_with_the_call_that_is_missing(
     [
         (upload(), "Upload Session"),
         (entry("completeUpload", committed=True), "Asset"),
-        (
-            entry(
-                "createUpscaleGeneration",
-                202,
-                committed=True,
-                work="gen_1",
-                response_body=GENERATION,
-            ),
-            "Generation",
-        ),
+        (generation(), "Generation"),
         (entry("createPose", 202, committed=True, work="op_1"), "Operation"),
     ],
 )
@@ -85,6 +84,17 @@ def test_less_of_each_kind_is_called_by_its_name(made: Entry, noun: str) -> None
     (less,) = made_less([[made]], [[]], CELL)
 
     assert f"1 {noun} less" in less.message
+
+
+def test_work_whose_answer_a_fault_replaced_is_there() -> None:
+    cell = "createUpscaleGeneration#1:internal_error-after-commit"
+    problem = {"code": "internal_error"}
+    failed = generation(
+        code="internal_error", response_body=problem, rule={"name": cell}
+    )
+    replayed = generation(committed=False, replayed=True)
+
+    assert [] == list(made_less([[generation()]], [[failed, replayed]], cell))
 
 
 def test_a_product_that_both_runs_delete_is_not_less() -> None:

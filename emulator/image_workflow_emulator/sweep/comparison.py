@@ -121,7 +121,8 @@ def _at_end(journals: Iterable[Journal]) -> Counter[str]:
 
 def _noun_of(entry: Entry) -> str | None:
     """Return what a request made or deleted; None if neither."""
-    if entry.work and "workflow" in entry.answer:
+    # The answer may have been lost or replaced by a fault; the path tells it.
+    if entry.work and _collection(entry) == "generations":
         return "Generation"
     if entry.work:
         return "Operation"
