@@ -177,10 +177,11 @@ def test_the_sandbox_of_the_page_on_control_fails_as_its_scenario_says(
         control = ServedClient(server.url)
         run_bash(creation.replace("http://127.0.0.1:8038", server.url), tmp_path)
         product = {"given": [{"product": {"name": "Shirt"}}]}
-        (shirt,) = control.told("POST", "/given", product, sandbox="checkout")["data"]
-        shoot_order = {"given": [{"photoshoot": {"products": [shirt["id"]]}}]}
-        made = control.told("POST", "/given", shoot_order, sandbox="checkout")
-        (shoot,) = made["data"]
+        answer = control.told("POST", "/given", product, sandbox="checkout")
+        (shirt,) = answer["data"]
+        photoshoot = {"given": [{"photoshoot": {"products": [shirt["id"]]}}]}
+        answer = control.told("POST", "/given", photoshoot, sandbox="checkout")
+        (shoot,) = answer["data"]
 
     statuses = [output["status"] for output in shoot["outputs"]]
     assert statuses == ["completed", "failed", "completed", "failed"]

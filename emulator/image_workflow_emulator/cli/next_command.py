@@ -75,19 +75,22 @@ class TypedCommand:
         `shows_more`: choose an option that shows more of what went wrong, else one that
         asks more of the command.
         """
-        options = _SHOWING_MORE if shows_more else _ASKING_MORE
-        for flag, value in options:
+        suggestions = _ASKING_MORE
+        if shows_more:
+            suggestions = _SHOWING_MORE
+        for flag, value in suggestions:
             excluding = _EXCLUDED_BY.get(flag)
             if flag not in self.flags and excluding not in self.flags:
                 return [self._with_option(flag, value)]
         return []
 
     def _with_option(self, flag: str, value: str) -> str:
-        options = shlex.join([*_without_secret(self.options), flag, value])
+        options = _without_secret(self.options)
+        options += [flag, value]
         command = shlex.join(self.words)
         if len(command) > _MAX_COMMAND_CHARACTERS or not command.isprintable():
             command = "CMD"
-        return f"{PROGRAM} exec {options} -- {command}"
+        return f"{PROGRAM} exec {shlex.join(options)} -- {command}"
 
 
 def _without_secret(options: Sequence[str]) -> list[str]:

@@ -152,28 +152,35 @@ class Observation(Struct, kw_only=True):
             return
         from image_workflow_emulator.control.explaining import remedy_of
 
-        self.answers[operation, answer] = AnswerCount(
-            operation, record.code, 1, remedy_of(record)
-        )
+        remedy = remedy_of(record)
+        self.answers[operation, answer] = AnswerCount(operation, record.code, 1, remedy)
 
     def _judge(self, sandbox: Sandbox, now: int) -> None:
+        """Judge the requests of a sandbox: what they cost, cover and do wrong."""
         # Imported once there is something to judge.
-        from image_workflow_emulator.control.masks import Masks
-        from image_workflow_emulator.examiner.conduct import judge
         from image_workflow_emulator.examiner.points import cover
 
         records = sandbox.journal.completed()
         store = sandbox.store
         for record in records:
-            work = store.find_work(record.work_id) if record.work_id else None
-            if work is not None:
-                self.totals.credits_charged += work.charged_credits or 0
+            if not record.work_id:
+                continue
+            work = store.find_work(record.work_id)
+            if work is not None and work.charged_credits:
+                self.totals.credits_charged += work.charged_credits
         self.covered.update(cover(records, store))
-        if not self.judges_conduct:
-            return
+        if self.judges_conduct:
+            self._judge_conduct(sandbox, records, now)
+
+    def _judge_conduct(
+        self, sandbox: Sandbox, records: list[RequestRecord], now: int
+    ) -> None:
+        from image_workflow_emulator.control.masks import Masks
+        from image_workflow_emulator.examiner.conduct import judge
+
         conduct = judge(
             records,
-            store,
+            sandbox.store,
             now,
             has_ended=True,
             was_interrupted=self.was_interrupted,
@@ -191,7 +198,8 @@ class Observation(Struct, kw_only=True):
                 reported = structs.replace(reported, where=where)
             self.conduct.append(reported)
         self.checked.update(conduct.checked)
-        self.not_checked = self.not_checked or list(conduct.not_checked)
+        if not self.not_checked:
+            self.not_checked = list(conduct.not_checked)
 
     def _keep_journal(self, sandbox: Sandbox) -> None:
         from image_workflow_emulator.control.describing import describe_request
@@ -212,7 +220,8 @@ class Observation(Struct, kw_only=True):
         content: Any = {"data": entries}
         if suffix == ".har":
             content = journal_as_har(entries, url)
-        return msgspec.json.format(msgspec.json.encode(content)) + b"\n"
+        encoded = msgspec.json.encode(content)
+        return msgspec.json.format(encoded) + b"\n"
 
 
 def _answer_of(record: RequestRecord) -> str:

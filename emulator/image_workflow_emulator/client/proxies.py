@@ -15,9 +15,13 @@ def no_proxy_variables(
     """
     upper = environment.get("NO_PROXY", "")
     lower = environment.get("no_proxy", "")
+    if not upper:
+        upper = lower
+    if not lower:
+        lower = upper
     return {
-        "NO_PROXY": _with_hosts(upper or lower, hosts),
-        "no_proxy": _with_hosts(lower or upper, hosts),
+        "NO_PROXY": _with_hosts(upper, hosts),
+        "no_proxy": _with_hosts(lower, hosts),
     }
 
 
@@ -26,5 +30,7 @@ def _with_hosts(text: str, hosts: Iterable[str]) -> str:
     listed = [host.strip() for host in text.split(",") if host.strip()]
     if "*" in listed:
         return text
-    missing = [host for host in hosts if host not in listed]
-    return ",".join([*listed, *missing])
+    for host in hosts:
+        if host not in listed:
+            listed.append(host)
+    return ",".join(listed)
