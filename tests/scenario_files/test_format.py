@@ -173,6 +173,8 @@ def test_a_world_that_says_nothing_changes_nothing() -> None:
         "rules: [{then: {stall: 'true'}}]",
         "rules: [{when: {probability: 0}, then: {hold: 1}}, {when: {probability: '1'}, then: {hold: 1}}]",
         "rules: [{when: {every: 1m, for: 1m}, then: {hold: 1}}]",
+        "rules: [{match: {operation: listPoses, query: {limit: 1}}, then: {hold: 1}}]",
+        "rules: [{match: {operation: listPoses, query: {limit: 100}}, then: {hold: 1}}]",
         "timeline: []",
     ],
 )

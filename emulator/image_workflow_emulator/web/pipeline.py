@@ -5,10 +5,10 @@ its route to its answer.
     -> checks, each noted as it is passed -> commit
     -> render once -> bind the Idempotency-Key
 
-A scenario's fault is called at fixed moments between these (scenario/faults.py); a fault
-that acts after the commit is decided then. Up to
-the read body no state is read that can change; from there to the answer nothing waits, so
-an admission is atomic without a lock. The one exception is a wait *in* admission (image
+A scenario's fault is called at fixed moments between these (scenario/faults.py); one that
+acts after the commit is decided when the request has been carried out. Up to the read
+body no state is read that can change; from there to the answer nothing waits, so an
+admission is atomic without a lock. The one exception is a wait *in* admission (image
 work, a held request): the key is in progress meanwhile (D13), and everything is read
 again after it.
 
