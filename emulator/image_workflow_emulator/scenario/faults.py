@@ -168,7 +168,9 @@ class Fault(Struct, frozen=True, kw_only=True):
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Return the headers that the service's own answer gets."""
-        return () if is_refusal else context.rule_header
+        if is_refusal:
+            return ()
+        return context.rule_header
 
     def answer(self, context: FaultContext, response: Answer) -> Answer:
         """Return the answer to send instead of the one bound to the key.

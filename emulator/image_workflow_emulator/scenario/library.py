@@ -78,12 +78,13 @@ class ScenarioLibrary:
         if not name.startswith(PROBLEM_PREFIX):
             return library_files()[name].read_text(encoding="utf-8")
         code = name.removeprefix(PROBLEM_PREFIX)
-        rules = "".join(
-            f"  - {{name: first {name}, match: {{operation: {name}}}, when: {{nth: 1}}, then: {{problem: {code}}}}}\n"
-            for name, operation in self._contract.operations.items()
+        head = f"scenario: {name}\ndescription: >-\n  {_problem_description(code)}\n"
+        rules = [
+            _rule_of(operation.id, code)
+            for operation in self._contract.operations.values()
             if code in operation.all_codes
-        )
-        return f"scenario: {name}\ndescription: >-\n  {_problem_description(code)}\nrules:\n{rules}"
+        ]
+        return f"{head}rules:\n{''.join(rules)}"
 
     def load(self, name: str, world: WorldNames | None = None) -> Scenario:
         """Read a scenario.
@@ -96,6 +97,12 @@ class ScenarioLibrary:
             self.text(name), f"{name}.yaml", self._contract, world
         )
         return replace(scenario, is_shipped=True)
+
+
+def _rule_of(operation: str, code: str) -> str:
+    """Write the rule for the first call of an operation."""
+    match = f"match: {{operation: {operation}}}, when: {{nth: 1}}"
+    return f"  - {{name: first {operation}, {match}, then: {{problem: {code}}}}}\n"
 
 
 def _problem_description(code: str) -> str:

@@ -23,10 +23,15 @@ def scenario_file(name: "str | PathLike[str]") -> Path | None:
     if isinstance(name, str) and "\n" in name:
         return None
     path = Path(name)
-    if isinstance(name, PathLike) or path.suffix or os.path.dirname(name):  # noqa: PTH120 (`./x` names a file)
+    # `./x` names a file: a Path does not keep the dot.
+    folder = os.path.dirname(name)  # noqa: PTH120
+    if isinstance(name, PathLike) or path.suffix or folder:
         return path
-    exists = os.path.exists(name)  # noqa: PTH110 (for which no text is too long to be a name)
-    return path if exists and not is_in_library(name) else None
+    if is_in_library(name):
+        return None
+    # No text is too long for this function.
+    exists = os.path.exists(name)  # noqa: PTH110
+    return path if exists else None
 
 
 def is_in_library(name: str) -> bool:

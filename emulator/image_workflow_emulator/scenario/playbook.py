@@ -226,6 +226,11 @@ class Playbook:
             if isinstance(timed.when, int)
         ]
 
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether a change is still to be made after some request."""
+        return any(awaited.done_at is None for awaited in self.awaited.values())
+
     def answered(self, facts: Facts, now: int) -> list[int]:
         """Count an answered request.
 

@@ -15,7 +15,7 @@ from image_workflow_emulator.kernel.wording import excerpt, first_of
 from image_workflow_emulator.scenario.fault_words import FAULTS
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
 from image_workflow_emulator.scenario.match_reader import MatchReader
-from image_workflow_emulator.scenario.matching import Match, Nth, When
+from image_workflow_emulator.scenario.matching import Kind, Match, Nth, When
 from image_workflow_emulator.scenario.outcomes import WorkOutcome
 from image_workflow_emulator.scenario.scenario import Rule
 
@@ -52,11 +52,11 @@ class RuleReader:
         name = given.get("name", f"rule {index + 1}")
         self._check_name(steps, name, index)
         fault = _fault(then)
-        match = self._matches.read(
-            (*steps, "match"),
-            given.get("match", {}),
-            "work" if fault is NO_FAULT else "operation",
-        )
+        default: Kind = "operation"
+        if fault is NO_FAULT:
+            default = "work"
+        place = (*steps, "match")
+        match = self._matches.read(place, given.get("match", {}), default)
         if "problem" in then and match.kind == "operation":
             self._check_code((*steps, "then", "problem"), then["problem"], match)
         return Rule(

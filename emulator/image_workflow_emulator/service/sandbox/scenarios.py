@@ -99,11 +99,7 @@ def _playbooks_of(sandbox: Sandbox, facts: Facts) -> list[Playbook]:
 
 def awaits_answer(sandbox: Sandbox) -> bool:
     """Tell whether a running scenario has a change to make right after some request."""
-    return any(
-        awaited.done_at is None
-        for playbook in sandbox.playbooks.values()
-        for awaited in playbook.awaited.values()
-    )
+    return any(playbook.awaits_answer for playbook in sandbox.playbooks.values())
 
 
 def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
@@ -129,11 +125,16 @@ def request_facts(
     kind: Kind = "operation"
     if record.byte_surface is not None:
         kind = "bytes"
+    team_id = ""
+    team_name = ""
+    if team is not None:
+        team_id = team.id
+        team_name = team.name
     return Facts(
         kind,
         record.byte_surface or record.operation or "",
-        team_id="" if team is None else team.id,
-        team_name="" if team is None else team.name,
+        team_id=team_id,
+        team_name=team_name,
         body=None if record.operation is None else json_or_none(body),
         credential=key,
         credential_name=key.removesuffix(sandbox.key_of("")),
