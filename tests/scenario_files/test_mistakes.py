@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Iterator
 
 import pytest
 from msgspec import structs
@@ -369,14 +370,14 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (frame.format(text), expected)
-        for frame, mistakes in MISTAKES.items()
-        for text, expected in mistakes
-    ],
-)
+def framed_mistakes() -> Iterator[tuple[str, str]]:
+    """Iterate over the texts of files with one mistake, each with the complaint."""
+    for frame, mistakes in MISTAKES.items():
+        for text, expected in mistakes:
+            yield frame.format(text), expected
+
+
+@pytest.mark.parametrize(("text", "expected"), list(framed_mistakes()))
 def test_a_mistake_in_a_scenario_is_told(text: str, expected: str) -> None:
     check(complaints_of(text), expected)
 
