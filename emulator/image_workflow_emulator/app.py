@@ -189,6 +189,10 @@ class Application(Starlette):
         """End the helper processes: uploads that they are decoding are refused."""
         self._helpers.close()
 
+    async def end_drawings(self) -> None:
+        """Wait for the drawings that the end of the helper processes has ended."""
+        await self._pictures.end()
+
 
 def _with_cors(service: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     """Let pages of some origins call the service and read its answers.
@@ -212,6 +216,7 @@ async def _closing_helpers(application: Starlette) -> AsyncIterator[None]:
     assert isinstance(application, Application)
     yield
     application.close()
+    await application.end_drawings()
 
 
 class ImportedLater:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from image_workflow_emulator.app import Application
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from tests.support.emulator_client import (
@@ -13,6 +14,7 @@ from tests.support.emulator_client import (
     Json,
     advance_call,
     control_call,
+    settings_of,
 )
 
 
@@ -117,6 +119,22 @@ def test_a_saved_state_does_not_depend_on_what_was_drawn_unasked(
 
     assert events == ["2k begins", "2k ends"]
     assert emulator.ask("GET", "/state").body == before
+
+
+def test_no_drawing_outlives_the_emulator(emulator: EmulatorUnderTest) -> None:
+    emulator.application = Application(settings_of())  # with helpers of its own
+    order(emulator, emulator.assets(1), "4k", images=2)
+    emulator.told("POST", "/clock/advance", {"seconds": 60})
+
+    async def start_and_stop() -> set[asyncio.Task[object]]:
+        application = emulator.application
+        async with application.router.lifespan_context(application):
+            pass
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    tasks_left = emulator.run(start_and_stop())
+
+    assert tasks_left == set()
 
 
 def test_nothing_is_drawn_for_a_sandbox_that_was_reset_meanwhile(

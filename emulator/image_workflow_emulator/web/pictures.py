@@ -105,6 +105,16 @@ class PictureWorker:
             result, _ = await self._run({"job": "examine"}, [data])
             images.pictures[key].scene = result["scene"]
 
+    async def end(self) -> None:
+        """Wait until all drawings have ended, once the helper processes have.
+
+        asyncio logs a task that is still pending when its loop is closed.
+        """
+        self._unasked.stop()
+        drawings: list[asyncio.Future[Any]] = [*self._drawing.values()]
+        drawings += self._unasked.in_progress
+        await asyncio.gather(*drawings, return_exceptions=True)
+
     # Drawing --------------------------------------------------------------------------
 
     async def _data(self, images: ImageStore, key: str, *, is_asked: bool) -> bytes:

@@ -33,6 +33,7 @@ class UnaskedDrawings:
         self._in_progress: set[asyncio.Future[None]] = set()
         self._large: asyncio.Future[None] | None = None
         """The drawing of a large picture."""
+        self._is_stopped = False
 
     @contextmanager
     def waiting_for_a_request(self) -> Iterator[None]:
@@ -58,8 +59,18 @@ class UnaskedDrawings:
         drawing.add_done_callback(self._in_progress.discard)
         return drawing
 
+    def stop(self) -> None:
+        """Begin no drawing of a large picture any more."""
+        self._is_stopped = True
+
+    @property
+    def in_progress(self) -> tuple[asyncio.Future[None], ...]:
+        """The drawings that have begun and not ended."""
+        return tuple(self._in_progress)
+
     def _draw_next_large(self) -> None:
-        if self._requests or self._large is not None or not _has_loop():
+        is_busy = self._requests > 0 or self._large is not None
+        if is_busy or self._is_stopped or not _has_loop():
             return
         while self._waiting:
             images_ref, key = self._waiting.popleft()
