@@ -22,9 +22,8 @@ from image_workflow_emulator.domain.recipes import Recipe
 from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.seed import Signer
 
-_SHARE_AHEAD: Final = 4
-"""Which part of the limit may be taken by pictures that nobody has asked for: a
-quarter."""
+_AHEAD_DIVISOR: Final = 4
+"""Pictures that nobody has asked for take this part of the limit at most: a quarter."""
 
 
 def _ignore(_images: "ImageStore", _key: str) -> None:
@@ -80,7 +79,7 @@ class MemoryBudget:
 
     def _ahead_limit_bytes(self) -> int:
         free_bytes = self.limit_bytes - self.held_bytes
-        return min(free_bytes, self.limit_bytes // _SHARE_AHEAD)
+        return min(free_bytes, self.limit_bytes // _AHEAD_DIVISOR)
 
 
 @dataclass(slots=True, eq=False)
