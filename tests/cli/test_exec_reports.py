@@ -66,14 +66,13 @@ def run_half(folder: Path, journal: str) -> None:
     """Run the command with a report and a journal in a folder."""
     scenario = folder / "half.yaml"
     scenario.write_text(HALF)
-    options = {
-        "--clock": "manual",
-        "--scenario": str(scenario),
-        "--report": str(folder / "report.json"),
-        "--journal": str(folder / journal),
-    }
-    words = [word for option in options.items() for word in option]
-    outcome = run_exec(words, RESET_CLEAR_AND_DELETE)
+    options = [
+        "--clock=manual",
+        f"--scenario={scenario}",
+        f"--report={folder / 'report.json'}",
+        f"--journal={folder / journal}",
+    ]
+    outcome = run_exec(options, RESET_CLEAR_AND_DELETE)
     assert outcome.status == 0, outcome.complaint
 
 

@@ -1,6 +1,6 @@
-"""The examples, the course, and the TypeScript that the documentation shows, run as their reader would run them.
+"""The examples, the course, and the TypeScript that the documentation shows.
 
-The client of the course fails before each step as the page says, and passes after it, in both languages.
+They are run as their reader would run them. The client of the course fails before each step as the page says, and passes after it, in both languages.
 """
 
 import json
@@ -10,8 +10,8 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen
 from typing import Final
@@ -47,7 +47,10 @@ def test_the_suite_of_the_python_client_passes() -> None:
 
 @pytest.fixture(scope="module")
 def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of examples/typescript with its packages, and with the tests that the documentation shows."""
+    """A copy of examples/typescript with its packages.
+
+    It has the tests that the documentation shows, too.
+    """
     folder = tmp_path_factory.mktemp("typescript")
     shutil.copytree(EXAMPLES / "typescript", folder, dirs_exist_ok=True)
     install_packages(folder)
@@ -111,11 +114,9 @@ def run_tests_of(language: str, folder: Path, **variables: str) -> Outcome:
             **settings,
         )
     need("javac")
-    jars = [
-        str(jar)
-        for name in JUNIT
-        for jar in Path("/usr/share/java").glob(f"{name}.jar")
-    ]
+    jars: list[str] = []
+    for name in JUNIT:
+        jars += map(str, Path("/usr/share/java").glob(f"{name}.jar"))
     if not jars:
         pytest.skip(
             "needs the jars of JUnit 5, such as those of Debian's package junit5"
@@ -280,24 +281,28 @@ def test_the_commands_of_the_workflows_can_be_typed() -> None:
 
 
 def test_the_application_of_the_compose_file_reads_its_team() -> None:
-    services = yaml.safe_load((CONTAINER / "compose.yaml").read_text(encoding="utf-8"))[
-        "services"
-    ]
-    (_, *arguments), given = (
-        services["application"]["command"],
-        services["application"]["environment"],
-    )
+    text = (CONTAINER / "compose.yaml").read_text(encoding="utf-8")
+    services = yaml.safe_load(text)["services"]
+    application = services["application"]
+    arguments = application["command"][1:]
+
     with serving(**services["emulator"]["environment"]) as server:
         variables = {
             name: value.replace("http://emulator:8038", server.url)
-            for name, value in given.items()
+            for name, value in application["environment"].items()
         }
         outcome = run_program(sys.executable, *arguments, **variables)
 
-    assert "Demo" == json.loads(outcome.output)["name"]
+    assert json.loads(outcome.output)["name"] == "Demo"
 
 
 SANDBOXES = [f"branch-{number}" for number in range(100)]
+
+
+def answers(url: str) -> bool:
+    with suppress(ConnectionError):
+        return ServedClient(url).ask("GET", "/health").status == 200
+    return False
 
 
 @contextmanager
@@ -307,19 +312,12 @@ def proxy(ports: tuple[int, int], port: int, folder: Path) -> Iterator[str]:
     for shown, real in zip(("8038", "8041", "8042"), (port, *ports), strict=True):
         text = text.replace(f"127.0.0.1:{shown}\n", f"127.0.0.1:{real}\n")
     (folder / "haproxy.cfg").write_text(text)
+    url = f"http://127.0.0.1:{port}"
     process = Popen(["haproxy", "-db", "-f", folder / "haproxy.cfg"])
     try:
-        while True:
-            with suppress(ConnectionError):
-                if (
-                    ServedClient(f"http://127.0.0.1:{port}")
-                    .ask("GET", "/health")
-                    .status
-                    == 200
-                ):
-                    break
+        while not answers(url):
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}"
+        yield url
     finally:
         process.terminate()
         process.wait(10)
@@ -336,52 +334,104 @@ def read_team(base_url: str, key: str) -> int:
 
 
 def journals(server: Server) -> dict[str, int]:
-    """The number of requests in the journal of each sandbox of a replica, but those of `default`."""
+    """The number of requests in the journal of each sandbox of a replica.
+
+    The one that is always there is left out.
+    """
     client = ServedClient(server.url)
-    names = {sandbox["id"] for sandbox in client.told("GET", "/sandboxes")["data"]} - {
-        "default"
-    }
-    return {
-        name: client.told("GET", "/requests", sandbox=name)["total"] for name in names
-    }
+    totals = {}
+    for sandbox in client.told("GET", "/sandboxes")["data"]:
+        name = sandbox["id"]
+        if name != "default":
+            totals[name] = client.told("GET", "/requests", sandbox=name)["total"]
+    return totals
+
+
+def read_teams(base_url: str, keys: Iterable[str]) -> set[int]:
+    """Read the Team with each key, and return the statuses."""
+    return {read_team(base_url, key) for key in keys}
+
+
+class Replicas:
+    """Two emulators behind a proxy, of which the second can be stopped."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        """Start both and the proxy, which run until the stack is closed."""
+        port = free_port()
+        self._ports = (free_port(), free_port())
+        self.addresses = [
+            f"http://127.0.0.1:{port}/replica-0",
+            f"http://127.0.0.1:{port}/replica-1",
+        ]
+        self._second = stack.enter_context(ExitStack())
+        self.first = stack.enter_context(self._serving(0))
+        self.second = self.start_second()
+        self.url = stack.enter_context(proxy(self._ports, port, folder))
+
+    def start_second(self) -> Server:
+        return self._second.enter_context(self._serving(1))
+
+    def stop_second(self) -> None:
+        self._second.close()
+
+    def _serving(self, number: int) -> AbstractContextManager[Server]:
+        port = str(self._ports[number])
+        return serving("--port", port, "--public-url", self.addresses[number])
+
+
+@pytest.fixture
+def replicas(tmp_path: Path) -> Iterator[Replicas]:
+    with ExitStack() as stack:
+        yield Replicas(tmp_path, stack)
 
 
 @pytest.mark.verify
-def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those_of_one_replica(
-    tmp_path: Path,
-) -> None:
-    port, ports = free_port(), (free_port(), free_port())
-    addresses = [f"http://127.0.0.1:{port}/replica-{number}" for number in range(2)]
-    with (
-        ExitStack() as others,
-        serving("--port", str(ports[0]), "--public-url", addresses[0]) as first,
-    ):
-        second = others.enter_context(
-            serving("--port", str(ports[1]), "--public-url", addresses[1])
-        )
-        with proxy(ports, port, tmp_path) as url:
-            keys = {name: create(url, name) for name in SANDBOXES}
-            assert {200} == {
-                read_team(f"{url}/v1", key) for key in keys.values() for _ in range(2)
-            }
-            here, there = journals(first), journals(second)
-            assert dict.fromkeys(SANDBOXES, 2) == here | there
-            assert min(len(here), len(there)) > 20
-            base_urls = {name: f"{addresses[name in there]}/v1" for name in SANDBOXES}
-            assert {200} == {
-                read_team(base_urls[name], key) for name, key in keys.items()
-            }
+def test_every_request_arrives_where_its_sandbox_lives(replicas: Replicas) -> None:
+    base_url = f"{replicas.url}/v1"
+    keys = {name: create(replicas.url, name) for name in SANDBOXES}
 
-            others.close()
-            assert {200} == {read_team(f"{url}/v1", keys[name]) for name in here}
-            assert {503} == {read_team(f"{url}/v1", keys[name]) for name in there}
-            others.enter_context(
-                serving("--port", str(ports[1]), "--public-url", addresses[1])
-            )
-            assert {401} == {read_team(f"{url}/v1", keys[name]) for name in there}
-            assert {200} == {
-                read_team(f"{url}/v1", create(url, name)) for name in there
-            }
+    for _ in range(2):
+        assert read_teams(base_url, keys.values()) == {200}
+
+    here = journals(replicas.first)
+    there = journals(replicas.second)
+    assert here | there == dict.fromkeys(SANDBOXES, 2)
+    assert min(len(here), len(there)) > 20
+
+
+@pytest.mark.verify
+def test_the_address_of_a_replica_leads_to_its_sandboxes(replicas: Replicas) -> None:
+    keys = {name: create(replicas.url, name) for name in SANDBOXES}
+
+    for server, address in (
+        (replicas.first, replicas.addresses[0]),
+        (replicas.second, replicas.addresses[1]),
+    ):
+        own_keys = [keys[name] for name in journals(server)]
+
+        assert read_teams(f"{address}/v1", own_keys) == {200}
+
+
+@pytest.mark.verify
+def test_a_restart_loses_the_sandboxes_of_one_replica(replicas: Replicas) -> None:
+    base_url = f"{replicas.url}/v1"
+    keys = {name: create(replicas.url, name) for name in SANDBOXES}
+    here = journals(replicas.first)
+    there = journals(replicas.second)
+    keys_here = [keys[name] for name in here]
+    keys_there = [keys[name] for name in there]
+
+    replicas.stop_second()
+    while_stopped = read_teams(base_url, keys_there)
+    of_the_other = read_teams(base_url, keys_here)
+    replicas.start_second()
+    after_restart = read_teams(base_url, keys_there)
+    made_again = [create(replicas.url, name) for name in there]
+
+    assert while_stopped == {503}
+    assert of_the_other == {200}
+    assert after_restart == {401}
+    assert read_teams(base_url, made_again) == {200}
 
 
 COURSE = EXAMPLES / "course"
@@ -397,7 +447,13 @@ SECTIONS = dict(
 )
 STEPS = range(1, len(SECTIONS))
 LANGUAGES = ["python", pytest.param("typescript", marks=pytest.mark.verify)]
-QUICK = "import runpy, sys, time; time.sleep = lambda seconds: None; sys.argv[0] = 'shop.py'; sys.path.insert(0, ''); runpy.run_path('shop.py')"
+QUICK = """
+import runpy, sys, time
+time.sleep = lambda seconds: None
+sys.argv[0] = "shop.py"
+sys.path.insert(0, "")
+runpy.run_path("shop.py")
+"""
 """Runs the client without its pauses, which an auto clock takes for it."""
 NEEDS_A_PERSON = 3
 """The status with which the client ends after the step about Credits."""
@@ -430,7 +486,8 @@ def follow(
     command = shlex.split(blocks(step, "console")[0].splitlines()[-1])
     given = (word.split("=") for word in command[: command.index(PROGRAM)])
     options = command[command.index("exec") : command.index("--")]
-    folder, program = COURSE, [sys.executable, "-c", QUICK]
+    folder = COURSE
+    program = [sys.executable, "-c", QUICK]
     if language == "typescript":
         folder = request.getfixturevalue("course_in_typescript")
         program = [str(folder.parent / "node_modules/.bin/vite-node"), "shop.ts"]
@@ -448,9 +505,8 @@ def check_said(step: int, *outcomes: Outcome) -> None:
     """See that the commands of a step have printed each line that the page shows."""
     said = "".join(outcome.output + outcome.complaint for outcome in outcomes)
     for line in "".join(blocks(step, "text")).splitlines():
-        expected = pattern_of(line.strip()).replace(
-            r'":\ ', r'": ?'
-        )  # JSON of the two languages differs in spaces
+        # JSON of the two languages differs in spaces.
+        expected = pattern_of(line.strip()).replace(r'":\ ', r'": ?')
         assert re.search(expected, said), f"{line}\n{said}"
 
 
@@ -462,14 +518,13 @@ def check_said(step: int, *outcomes: Outcome) -> None:
 def test_clients_fail_before_a_step_and_pass_after_it(
     step: int, language: str, request: pytest.FixtureRequest
 ) -> None:
-    before, after = (
-        follow(step, client, language, request) for client in (step - 1, step)
-    )
+    status = NEEDS_A_PERSON if step == 5 else 0
+
+    before = follow(step, step - 1, language, request)
+    after = follow(step, step, language, request)
 
     assert before.status != 0
-    assert after.status == (NEEDS_A_PERSON if step == 5 else 0), (
-        after.output + after.complaint
-    )
+    assert after.status == status, after.output + after.complaint
     check_said(step, before, after)
 
 

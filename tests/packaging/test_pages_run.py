@@ -1,8 +1,10 @@
-"""Every command and every piece of Python of the documentation runs, page by page, as its reader would paste it.
+"""Every command and every piece of Python of the documentation runs.
 
-What a block of bash is followed by is what it prints. The reader's own programs are stood in for by a client with one
-call; what cannot be run here is listed with its reason. The tour has a test of its own, in which `sleep` moves the
-clock: it waits exactly as long as it would in earnest, and no time passes.
+Page by page, as its reader would paste it. What a block of bash is followed by is what
+it prints. The reader's own programs are stood in for by a client with one call; what
+cannot be run here is listed with its reason. The tour has a test of its own, in which
+`sleep` moves the clock: it waits exactly as long as it would in earnest, and no time
+passes.
 """
 
 import asyncio
@@ -31,8 +33,10 @@ BY_VERIFY = (
     "openapi-typescript",
 )
 NOT_RUN = ("make", "docker", "uvx", "npm", "pip", "git", "gh", *BY_VERIFY)
-"""First words of the lines that are not run here: they start these tests, need Docker, the network or a maintainer, or
-are run by `make verify`, in tests/clients.
+"""First words of the lines that are not run here.
+
+They start these tests, need Docker, the network or a maintainer, or are run by `make
+verify`, in tests/clients.
 """
 AS_RUN = {
     DEFAULT_URL: "{url}",
@@ -139,30 +143,29 @@ NEEDS_SHELL = pytest.mark.skipif(
 
 
 def check_page(page: str, server: Server, folder: Path, before: str = "") -> Outcome:
-    """Run the commands of a page, which must succeed, and print what the page says where it says something."""
+    """Run the commands of a page, which must succeed and print what the page says."""
     script = before + "".join(
         f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page)
     )
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
     variables = {"PATH": path, "EMULATOR_URL": server.url, "TMPDIR": str(folder)}
     script = script.replace("{url}", server.url)
-    outcome = run_bash(
-        script,
-        folder,
-        seconds=180,
-        **variables,
-    )
-    assert 0 == outcome.status, outcome.output[-1000:] + outcome.complaint[-1000:]
-    assert [] == re.findall(
-        rf"^(?:{PROGRAM}|curl|bash): .*", outcome.complaint, re.MULTILINE
-    )
+    outcome = run_bash(script, folder, seconds=180, **variables)
+
+    complaints = rf"^(?:{PROGRAM}|curl|bash): .*"
+    assert outcome.status == 0, outcome.output[-1000:] + outcome.complaint[-1000:]
+    assert re.findall(complaints, outcome.complaint, re.MULTILINE) == []
     for (_, promise), printed in zip(
-        steps(page), outcome.output.split(END_OF_STEP)[:-1], strict=True
+        steps(page), printed_by_step(outcome), strict=True
     ):
-        assert not promise or re.fullmatch(pattern_of(promise), printed.rstrip()), (
-            f"{promise}\n{printed}"
-        )
+        if promise:
+            pattern = pattern_of(promise)
+            assert re.fullmatch(pattern, printed.rstrip()), f"{promise}\n{printed}"
     return outcome
+
+
+def printed_by_step(outcome: Outcome) -> list[str]:
+    return outcome.output.split(END_OF_STEP)[:-1]
 
 
 @pytest.fixture(scope="module")
@@ -185,14 +188,17 @@ def emulator(served: Server) -> Server:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder like that of a reader: programs, a client and its photo, and the files that the pages show."""
+    """A folder like that of a reader.
 
+    It has programs, a client and its photo, and the files that the pages show.
+    """
     for name, text in PROGRAMS.items():
         write_program(tmp_path / "bin" / name, text)
     for page in PAGES.values():
         for language, text in page:
             if language == "yaml" and text.startswith("scenario: "):
-                (tmp_path / f"{text.split(maxsplit=2)[1]}.yaml").write_text(text)
+                scenario = text.split(maxsplit=2)[1]
+                (tmp_path / f"{scenario}.yaml").write_text(text)
     shutil.copy(ROOT / "examples/python/photo.png", tmp_path)
     (tmp_path / "smoke.sh").write_text(OWN_PROGRAM)
     (tmp_path / "test_mine.py").write_text(TEST_FILE)
@@ -215,21 +221,15 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(
     command = tmp_path / ".venv/bin" / PROGRAM
     command.parent.mkdir(parents=True)
     command.symlink_to(Path(sys.executable).parent / PROGRAM)
-    begun, *blocks = [
-        text for language, text in PAGES["README.md"] if language in ("sh", "bash")
-    ]
-
-    assert begun.startswith("make serve ")
+    start, *blocks = [text for _, text in fences(ROOT / "README.md", "sh", "bash")]
     script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
-    outcome = run_bash(
-        script,
-        tmp_path,
-        PATH="/usr/bin:/bin",
-        EMULATOR_URL=emulator.url,
-    )
-    assert (0, len(blocks) > 3) == (outcome.status, True), (
-        outcome.output + outcome.complaint
-    )
+    variables = {"PATH": "/usr/bin:/bin", "EMULATOR_URL": emulator.url}
+
+    outcome = run_bash(script, tmp_path, **variables)
+
+    assert start.startswith("make serve ")
+    assert len(blocks) > 3
+    assert outcome.status == 0, outcome.output + outcome.complaint
     assert "permission_denied" in outcome.output
 
 
@@ -244,36 +244,35 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(
 def test_the_tour_prints_waits_and_ends_with_pictures_as_it_says(
     clock: str, waited_seconds: int, folder: Path
 ) -> None:
-    assert any(
-        f"EMULATOR={DEFAULT_URL}\n" in text for _, text in PAGES["docs/tour.md"]
-    )  # where `make serve` serves
     waits = folder / "waits"
     waits.touch()
+
     with serving("--clock", clock) as server:
-        write_program(
-            folder / "bin" / "sleep", SLEEP.format(folder=folder, url=server.url)
-        )
+        sleep = SLEEP.format(folder=folder, url=server.url)
+        write_program(folder / "bin" / "sleep", sleep)
         outcome = check_page("docs/tour.md", server, folder)
-    printed = outcome.output.split(END_OF_STEP)[:-1]
-    assert [bool(said) for _, said in steps("docs/tour.md")] == [
-        text.strip() != "" for text in printed
-    ]
+    promises = [promise for _, promise in steps("docs/tour.md")]
+    printed = [text.strip() for text in printed_by_step(outcome)]
+    pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
+    assert list(map(bool, printed)) == list(map(bool, promises))
     assert outcome.complaint == ""
     assert sum(map(int, waits.read_text().split())) == waited_seconds
-    pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
-    assert [(image.format, image.size) for image in pictures] == [
-        ("JPEG", (820, 1024))
-    ] * 4
+    assert [image.format for image in pictures] == ["JPEG"] * 4
+    assert [image.size for image in pictures] == [(820, 1024)] * 4
 
 
-# Python ---------------------------------------------------------------------------------------------------------------
+def test_the_tour_begins_where_make_serve_serves() -> None:
+    texts = "".join(text for _, text in PAGES["docs/tour.md"])
 
-PYTHON = [
-    (page, text)
-    for page, found in PAGES.items()
-    for language, text in found
-    if language == "python"
-]
+    assert f"EMULATOR={DEFAULT_URL}\n" in texts
+
+
+# Python ------------------------------------------------------------------------------
+
+PYTHON: list[tuple[str, str]] = []
+"""The blocks of Python with their pages."""
+for name, page_blocks in PAGES.items():
+    PYTHON += [(name, text) for language, text in page_blocks if language == "python"]
 SUITES = [
     (page, text)
     for page, text in PYTHON
@@ -302,18 +301,12 @@ def a_test_with_a_scenario_meets_it(request):
 def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(STRUCK)
     for number, (page, text) in enumerate(SUITES):
-        (tmp_path / f"test_{Path(page).stem}_{number}.py").write_text(
-            "import pytest\n" + text
-        )
+        file = tmp_path / f"test_{Path(page).stem}_{number}.py"
+        file.write_text(f"import pytest\n{text}")
     shown = sum(text.count("def test_") for _, text in SUITES)
-    outcome = run_pytest(
-        tmp_path,
-        "-q",
-        "-W",
-        "error",
-        seconds=180,
-        PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}",
-    )
+    path = f"{ROOT}:{ROOT / 'examples/python'}"
+
+    outcome = run_pytest(tmp_path, "-q", "-W", "error", seconds=180, PYTHONPATH=path)
 
     assert f"{shown} passed" in outcome.output, outcome.output + outcome.complaint
 

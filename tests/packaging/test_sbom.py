@@ -1,4 +1,4 @@
-"""The list of components (`make sbom`) names the files of others that the page is shipped with."""
+"""The list of components (`make sbom`) names the page's files by others."""
 
 import json
 import sys

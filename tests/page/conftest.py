@@ -15,7 +15,10 @@ NODE = Path(__file__).with_name("node")
 
 @pytest.fixture
 def origin(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of an emulator with a manual clock; the marker `served` gives it other options."""
+    """The address of an emulator with a manual clock.
+
+    The marker `served` gives it other options.
+    """
     marker = request.node.get_closest_marker("served")
     with serving(*(marker.args if marker else ("--clock", "manual"))) as emulator:
         yield emulator.url
@@ -23,7 +26,10 @@ def origin(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for the tests of a file: while it runs, so does its loop, and no other test can run its own."""
+    """One browser for the tests of a file.
+
+    While it runs, so does its loop, and no other test can run its own.
+    """
     from tests.page.browser import chromium
 
     with chromium() as running:
@@ -32,7 +38,10 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def visitor(browser: Any, origin: str) -> Iterator[Any]:
-    """Open visits to the emulator, each with a context of its own; every one must end without a complaint."""
+    """Open visits to the emulator, each with a context of its own.
+
+    Every one must end without a complaint.
+    """
     from tests.page.browser import Visit
 
     visits: list[tuple[Any, Visit]] = []
@@ -64,7 +73,7 @@ def service(origin: str) -> Any:
 
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the page's files, and what they are checked with, as its lock has it."""
+    """A folder with the page's files, and with what its lock names to check them."""
     folder = tmp_path_factory.mktemp("node")
     shutil.copytree(NODE, folder, dirs_exist_ok=True)
     from image_workflow_emulator.control.page_files import FOLDER

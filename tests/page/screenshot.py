@@ -1,4 +1,4 @@
-"""Takes the pictures of the page for the documentation (`make screenshot`): a working afternoon."""
+"""Takes the pictures of the page for the documentation (`make screenshot`)."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What has ended while the page is open: an emulator, a sandbox, a run of the numbers."""
+"""What ends while the page is open: an emulator, a sandbox, a run of the numbers."""
 
 from typing import Any
 

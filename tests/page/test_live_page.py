@@ -1,4 +1,8 @@
-"""The page as a whole: live and honest about its connection, closed to strangers, usable by everyone, and quick."""
+"""The page as a whole.
+
+It is live and honest about its connection, closed to strangers, usable by everyone, and
+quick.
+"""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -65,17 +69,8 @@ def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
         expect(
             tab.region("Requests").get_by_role("row").filter(has_text="getTeam")
         ).to_be_visible()
-    assert (
-        len(
-            [
-                address
-                for tab in tabs
-                for address in tab.addresses
-                if address.endswith("/events")
-            ]
-        )
-        == 1
-    )
+    addresses = [address for tab in tabs for address in tab.addresses]
+    assert len([address for address in addresses if address.endswith("/events")]) == 1
     tabs[-1].press("Clock", "+10 s")
     expect(
         tabs[1].page.get_by_role("group", name="Clock and scenario")
@@ -209,7 +204,7 @@ def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
 
 
 def test_it_works_behind_another_address(visitor: Any, service: Service) -> None:
-    """A proxy may put the emulator below a path: the page names nothing from the root."""
+    """A proxy may put the emulator below a path: nothing is named from the root."""
     visit = visitor("/_emulator/health")
     visit.page.route(
         re.compile("/inner/_emulator"),
@@ -281,10 +276,10 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(
     visit = visitor(viewport={"width": 320, "height": 640})
     for name in REGIONS:
         visit.region(name)
-        assert (name, visit.page.evaluate("document.documentElement.scrollWidth")) == (
-            name,
-            320,
-        )
+
+        width = visit.page.evaluate("document.documentElement.scrollWidth")
+
+        assert width == 320, name
     service.post("/products", {"name": "Shirt"})
     expect(visit.opened_request("invalid_input")).to_contain_text("decided")
 

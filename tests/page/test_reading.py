@@ -1,4 +1,7 @@
-"""What the page asks the emulator for: everything once at the start, and little for each request of a client."""
+"""What the page asks the emulator for.
+
+Everything once at the start, and little for each request of a client.
+"""
 
 from collections import Counter
 from typing import Any

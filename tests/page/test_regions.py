@@ -43,7 +43,8 @@ def test_rows_are_reached_opened_and_closed_by_keyboard(
     visit = visitor(**screen)
     for _ in range(3):
         service.get("/team")
-    region, keyboard = visit.region("Requests"), visit.page.keyboard
+    region = visit.region("Requests")
+    keyboard = visit.page.keyboard
     details = region.get_by_role("region", name="Details of the request")
     expect(region.get_by_role("row").filter(has_text="getTeam")).to_have_count(3)
     region.locator("[data-key='3']").focus()
@@ -330,7 +331,8 @@ def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
 def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(
     visit: Visit, tmp_path: Path
 ) -> None:
-    photo, letter = tmp_path / "photo.png", tmp_path / "letter.png"
+    photo = tmp_path / "photo.png"
+    letter = tmp_path / "letter.png"
     photo.write_bytes(picture(size=(40, 30)))
     letter.write_bytes(b"Dear all")
     region = visit.region("Gallery")
@@ -503,10 +505,8 @@ def test_a_request_is_sent_again_changed_by_another_credential_or_as_a_replay(
     service.post("/uploads", UPLOAD, idempotency_key="first")
     region = visit.opened_request("createUpload")
     region.get_by_role("button", name="Send again").click()
-    key, new = (
-        region.get_by_label("Idempotency-Key", exact=True),
-        region.get_by_role("group", name="New answer"),
-    )
+    key = region.get_by_label("Idempotency-Key", exact=True)
+    new = region.get_by_role("group", name="New answer")
     expect(key).to_have_value("first")
     region.get_by_label("Credential", exact=True).select_option("iwe_demo_full")
     region.get_by_role("button", name="Send", exact=True).click()
@@ -543,10 +543,8 @@ def test_two_requests_are_compared_with_their_differences_marked(
 def test_every_place_says_the_same_of_the_running_scenario(
     visit: Visit, service: Service
 ) -> None:
-    region, strip = (
-        visit.region("Scenario"),
-        visit.page.get_by_role("group", name="Clock and scenario"),
-    )
+    region = visit.region("Scenario")
+    strip = visit.page.get_by_role("group", name="Clock and scenario")
     visit.press("Scenario", "Edit")
     region.get_by_label("Scenario file", exact=True).fill("scenario: mine\nrules: []\n")
     visit.press("Scenario", "Use file")
@@ -624,7 +622,12 @@ def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(
         visit.press("Scenario", "Save")
 
     assert coming.value.suggested_filename == "some-outputs-fail.yaml"
-    rule = "scenario: mine\nrules:\n  - match: {operation: %s}\n    then: {problem: rate_limited}\n"
+    rule = (
+        "scenario: mine\n"
+        "rules:\n"
+        "  - match: {operation: %s}\n"
+        "    then: {problem: rate_limited}\n"
+    )
     field.fill(rule % "getTeem")
     expect(region.locator(".marks")).to_contain_text("did you mean")
     expect(field).to_have_attribute("aria-invalid", "true")

@@ -1,4 +1,7 @@
-"""Twelve tasks of somebody who sees the page for the first time, while eight requests a second come in."""
+"""Twelve tasks of somebody who sees the page for the first time.
+
+Meanwhile eight requests a second come in.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +25,8 @@ MAX_TABS = 30
 
 @pytest.fixture
 def traffic(origin: str) -> Iterator[None]:
-    ended, client = Event(), Service(f"{origin}/v1")
+    ended = Event()
+    client = Service(f"{origin}/v1")
 
     def ask() -> None:
         while not ended.wait(PAUSE_SECONDS):
@@ -39,10 +43,15 @@ class Person:
     """Does everything by mouse or finger, or by keyboard alone."""
 
     def __init__(self, visit: Visit, *, by_keyboard: bool) -> None:
-        self.visit, self.page, self.by_keyboard = visit, visit.page, by_keyboard
+        self.visit = visit
+        self.page = visit.page
+        self.by_keyboard = by_keyboard
 
     def reach(self, control: Any) -> None:
-        """Bring the keyboard to a control: by Tab, and within the tabs and the list by the arrow keys."""
+        """Bring the keyboard to a control.
+
+        By Tab, and within the tabs and the list by the arrow keys.
+        """
         for _ in range(MAX_TABS):
             if control.evaluate("one => one === document.activeElement"):
                 return
@@ -101,7 +110,8 @@ def test_twelve_tasks_are_done(
     generation = service.photoshoot()
     service.post("/products", {"name": "Shirt"})
     visit = visitor(permissions=["clipboard-read", "clipboard-write"], **screen)
-    person, page = Person(visit, by_keyboard=by_keyboard), visit.page
+    person = Person(visit, by_keyboard=by_keyboard)
+    page = visit.page
 
     # 1. Open the last failure. 2. Find out why it was refused.
     requests = person.region("Requests")

@@ -1,4 +1,7 @@
-"""Work and Gallery as somebody reads them: what a thing is called, how it ended, and that it holds still."""
+"""Work and Gallery as somebody reads them.
+
+What a thing is called, how it ended, and that it holds still.
+"""
 
 import re
 from typing import Any

@@ -1,8 +1,9 @@
-"""Holds an answer of the service against `contract/openapi.yaml`, as strictly as it can be read.
+"""Holds an answer of the service against `contract/openapi.yaml`.
 
-Owns one question: may this operation answer so? Knows the contract and nothing of the emulator, so that it can judge
-any server. Stricter than a client may be, since the contract promises no more than the specification: fields that are
-not declared are refused, and what the emulator sends beyond its promises is as `stricter.yaml` says.
+Owns one question: may this operation answer so? Knows the contract and nothing of the
+emulator, so that it can judge any server. Stricter than a client may be, since the
+contract promises no more than the specification: fields that are not declared are
+refused, and what the emulator sends beyond its promises is as `stricter.yaml` says.
 """
 
 import json
@@ -19,23 +20,30 @@ import yaml
 ROOT = Path(__file__).parents[2]
 METHODS = ("get", "post", "patch", "put", "delete")
 UNDECLARED_STATUSES = frozenset({400, 403, 405, 413, 500})
-"""What the default response stands for on a known path (D03, D06, D69); 404 only on an unknown one."""
+"""What the default response stands for on a known path (D03, D06, D69).
+
+404 comes only on an unknown one.
+"""
 DOOR_STATUSES = frozenset({400, 403})
 """Those by which a host or a site is refused, whatever the path (D69)."""
 TELLING_HEADERS = frozenset({"location", "retry-after", "allow", "www-authenticate"})
-"""Headers that promise something: they may come only where the contract declares them."""
+"""Headers that promise something: they come only where the contract declares them."""
 _URN = "urn:closed-contract"
 Headers = Mapping[str, list[str]]
 """Values by name."""
 
 
 class ContractViolationError(AssertionError):
-    """An answer that the contract does not allow; its text lists all that is wrong with it."""
+    """An answer that the contract does not allow. Its text lists all that is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and its answer: `path` is relative to the base URL and has no query; header names in any case."""
+    """A request and its answer.
+
+    `path` is relative to the base URL and has no query; names of headers may have any
+    case.
+    """
 
     method: str
     path: str
@@ -50,7 +58,10 @@ class ContractChecker:
     door_statuses = DOOR_STATUSES
 
     def __init__(self, document: Mapping[str, Any], *, is_closed: bool = True) -> None:
-        """With `is_closed`, objects must have no field that the contract does not name; it allows them by itself."""
+        """With `is_closed`, objects must have no field that the contract does not name.
+
+        The contract allows such fields by itself.
+        """
         self._document = document
         self._registry = jsonschema_rs.Registry(
             [(_URN, closed(document) if is_closed else dict(document))],
@@ -59,7 +70,10 @@ class ContractChecker:
         self._validators: dict[str, Any] = {}
         """By reference to a schema."""
         self._declared_headers: dict[int, dict[str, tuple[Mapping[str, Any], Any]]] = {}
-        """By identity of a response of the document: its headers by lower-case name, each with its validator."""
+        """The headers of each response by lower-case name, each with its validator.
+
+        The responses are known by their identity in the document.
+        """
         literal_first = sorted(
             document["paths"].items(), key=lambda path: "{" in path[0]
         )
@@ -69,17 +83,21 @@ class ContractChecker:
         ]
 
     def check(self, exchange: Exchange) -> None:
-        found = list(self._violations(exchange))
-        if found:
-            shown = exchange.body[:2000].decode("utf-8", "replace")
-            lines = "\n".join(f"  - {line}" for line in found)
+        violations = list(self._violations(exchange))
+        if violations:
+            body = exchange.body[:2000].decode("utf-8", "replace")
+            lines = "\n".join(f"  - {line}" for line in violations)
             raise ContractViolationError(
-                f"{exchange.method} {exchange.path} answered {exchange.status}, which breaks the contract:\n{lines}\n"
-                f"  headers: {dict(exchange.headers)}\n  body: {shown}"
+                f"{exchange.method} {exchange.path} answered {exchange.status}, "
+                f"which breaks the contract:\n{lines}\n"
+                f"  headers: {dict(exchange.headers)}\n  body: {body}"
             )
 
     def check_problem(self, exchange: Exchange) -> None:
-        """Accept a problem of a surface that the contract does not list (direct uploads, files)."""
+        """Accept a problem of a surface that the contract does not list.
+
+        Direct uploads and files are such surfaces.
+        """
         headers = _by_name(exchange.headers)
         found = list(self._body_violations("#/components/schemas/Problem", exchange))
         found += self._problem_violations(exchange, headers, None)
@@ -95,7 +113,10 @@ class ContractChecker:
     def operation_of(
         self, method: str, path: str
     ) -> tuple[Mapping[str, Any] | None, bool]:
-        """Return the operation of a method and path (None if there is none), and whether the path is known."""
+        """Return the operation of a method and path, and whether the path is known.
+
+        The operation is None if there is none.
+        """
         item = self._path_item(path)
         if item is None:
             return None, False
@@ -136,36 +157,55 @@ class ContractChecker:
         )
 
     def _violations(self, exchange: Exchange) -> Iterator[str]:
-        operation, is_known_path = self.operation_of(exchange.method, exchange.path)
         headers = _by_name(exchange.headers)
-        if operation is None:
-            expected = 405 if is_known_path else 404
-            if exchange.status not in {expected, *self.door_statuses}:
-                yield f"the status must be {expected}: there is no such operation"
-            response = self.resolve({"$ref": "#/components/responses/Unexpected"})
-        else:
-            declared = operation["responses"].get(str(exchange.status))
-            if declared is None and exchange.status not in self.undeclared_statuses - {
-                405
-            }:
-                yield f"the status is not declared: {', '.join(operation['responses'])}"
-            response = self.resolve(declared or operation["responses"]["default"])
+        yield from self._status_violations(exchange)
+        response = self._response_to(exchange)
         yield from self._header_violations(exchange, response, headers)
         yield from self._content_violations(exchange, response, headers)
 
-        if exchange.status >= 400 and not (
-            exchange.method == "HEAD" and not exchange.body
-        ):
+        if exchange.status >= 400 and not _is_bodiless_head(exchange):
             codes = response.get("x-problem-codes")
             if not codes:
                 yield "the contract declares no problem codes for this answer"
             yield from self._problem_violations(exchange, headers, codes or ())
 
+    def _status_violations(self, exchange: Exchange) -> Iterator[str]:
+        operation, is_known_path = self.operation_of(exchange.method, exchange.path)
+        if operation is None:
+            expected = 405 if is_known_path else 404
+            if exchange.status not in {expected, *self.door_statuses}:
+                yield f"the status must be {expected}: there is no such operation"
+            return
+        responses = operation["responses"]
+        by_default = self.undeclared_statuses - {405}
+        if str(exchange.status) not in responses and exchange.status not in by_default:
+            yield f"the status is not declared: {', '.join(responses)}"
+
+    def _response_to(self, exchange: Exchange) -> Mapping[str, Any]:
+        """Return the response of the contract that the answer must follow."""
+        operation, _ = self.operation_of(exchange.method, exchange.path)
+        if operation is None:
+            return self.resolve({"$ref": "#/components/responses/Unexpected"})
+        responses = operation["responses"]
+        return self.resolve(responses.get(str(exchange.status)) or responses["default"])
+
     def _header_violations(
         self, exchange: Exchange, response: Mapping[str, Any], headers: Headers
     ) -> Iterator[str]:
-        declared = self._headers_of(response)
-        for name, (header, validator) in declared.items():
+        yield from self._declared_header_violations(response, headers)
+        for name in (
+            TELLING_HEADERS & headers.keys() - self._headers_of(response).keys()
+        ):
+            yield f"header {name} is not declared for this answer"
+        if exchange.status in (429, 503) and "retry-after" not in headers:
+            yield "header retry-after is missing"
+        if (exchange.status == 405) != ("allow" in headers):
+            yield "header allow belongs to 405, and to it alone"
+
+    def _declared_header_violations(
+        self, response: Mapping[str, Any], headers: Headers
+    ) -> Iterator[str]:
+        for name, (header, validator) in self._headers_of(response).items():
             values = headers.get(name, [])
             if len(values) > 1:
                 yield f"header {name} comes {len(values)} times"
@@ -173,12 +213,6 @@ class ContractChecker:
                 yield f"header {name} is missing"
             elif values and not _fits(validator, header["schema"], values[0]):
                 yield f"header {name} is {values[0]!r}, which its schema refuses"
-        for name in TELLING_HEADERS & headers.keys() - declared.keys():
-            yield f"header {name} is not declared for this answer"
-        if exchange.status in (429, 503) and "retry-after" not in headers:
-            yield "header retry-after is missing"
-        if (exchange.status == 405) != ("allow" in headers):
-            yield "header allow belongs to 405, and to it alone"
 
     def _headers_of(
         self, response: Mapping[str, Any]
@@ -204,25 +238,29 @@ class ContractChecker:
         self, exchange: Exchange, response: Mapping[str, Any], headers: Headers
     ) -> Iterator[str]:
         content = response.get("content")
-        length = headers.get("content-length")
         if content is None:
             if exchange.body:
                 yield "the answer must not have a body"
             if "content-type" in headers:
                 yield "the answer has no body and so no media type"
-            return
+        else:
+            yield from self._declared_content_violations(exchange, content, headers)
+
+    def _declared_content_violations(
+        self, exchange: Exchange, content: Mapping[str, Any], headers: Headers
+    ) -> Iterator[str]:
         media_type = headers.get("content-type", ["(none)"])
         if len(media_type) != 1 or media_type[0] not in content:
             yield f"the media type is {media_type}, expected {' or '.join(content)}"
             return
-        if exchange.method == "HEAD" and not exchange.body:
+        if _is_bodiless_head(exchange):
             return
+        length = headers.get("content-length")
         if length is not None and length != [str(len(exchange.body))]:
             yield f"content-length is {length} for {len(exchange.body)} bytes"
         if media_type[0].endswith("json"):
-            yield from self._body_violations(
-                content[media_type[0]]["schema"]["$ref"], exchange
-            )
+            schema = content[media_type[0]]["schema"]
+            yield from self._body_violations(schema["$ref"], exchange)
 
     def _body_violations(self, reference: str, exchange: Exchange) -> Iterator[str]:
         try:
@@ -231,15 +269,11 @@ class ContractChecker:
             yield f"the body is not JSON: {error}"
             return
         validator = self.validator(reference)
-        for violation in (
-            () if validator.is_valid(value) else validator.iter_errors(value)
-        ):
-            yield (
-                "/"
-                + "/".join(map(str, violation.instance_path))
-                + ": "
-                + violation.message
-            )
+        if validator.is_valid(value):  # in a tenth of the time
+            return
+        for violation in validator.iter_errors(value):
+            path = "/".join(map(str, violation.instance_path))
+            yield f"/{path}: {violation.message}"
 
     def _problem_violations(
         self, exchange: Exchange, headers: Headers, codes: Sequence[str] | None
@@ -253,19 +287,17 @@ class ContractChecker:
         if problem.get("status") != exchange.status:
             yield f"the member status is {problem.get('status')}"
         if [problem.get("request_id")] != headers.get("request-id"):
-            yield f"request_id is {problem.get('request_id')}, the header Request-Id {headers.get('request-id')}"
+            header = headers.get("request-id")
+            yield f"request_id is {problem.get('request_id')}, the header {header}"
         code = problem.get("code")
-        codes = (
-            self._document["components"]["schemas"]["ProblemCode"]["enum"]
-            if codes is None
-            else codes
-        )
+        if codes is None:
+            codes = self._document["components"]["schemas"]["ProblemCode"]["enum"]
         if code not in codes:
             yield f"the code {code} is not one of this answer's: {', '.join(codes)}"
         if (code == "resource_operation_in_progress") != (
             "active_operation_id" in problem
         ):
-            yield "active_operation_id belongs to resource_operation_in_progress, and to it alone"
+            yield "active_operation_id belongs to resource_operation_in_progress alone"
 
     def resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         while "$ref" in node:
@@ -277,31 +309,29 @@ class ContractChecker:
 
 
 class ControlChecker(ContractChecker):
-    """Judges the control plane: any operation may answer with any problem, and the door asks for the control token."""
+    """Judges the control plane.
+
+    Any operation may answer with any problem, and the door asks for the control token.
+    """
 
     undeclared_statuses = frozenset(range(400, 600))
     door_statuses = DOOR_STATUSES | {401}
 
 
 def closed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the contract's schemas with every object closed that does not say that it is open.
+    """Return the contract's schemas with every object closed that is not open by itself.
 
     What is a part of others, in their `allOf`, stays open by itself.
     """
     schemas = document["components"]["schemas"]
-    references = (
-        part.get("$ref", "")
-        for schema in schemas.values()
-        for part in schema.get("allOf", ())
-    )
-    parts = {reference.rpartition("/")[2] for reference in references}
-    return {
-        "components": {
-            "schemas": {
-                name: _closed_schema(schemas[name], name in parts) for name in schemas
-            }
-        }
+    parts = set()
+    for schema in schemas.values():
+        references = [part.get("$ref", "") for part in schema.get("allOf", ())]
+        parts.update(reference.rpartition("/")[2] for reference in references)
+    closed_schemas = {
+        name: _closed_schema(schema, name in parts) for name, schema in schemas.items()
     }
+    return {"components": {"schemas": closed_schemas}}
 
 
 def _closed_schema(schema: Any, is_part: bool = False) -> Any:
@@ -323,6 +353,10 @@ def _closed_schema(schema: Any, is_part: bool = False) -> Any:
     ):
         result["unevaluatedProperties"] = False
     return result
+
+
+def _is_bodiless_head(exchange: Exchange) -> bool:
+    return exchange.method == "HEAD" and not exchange.body
 
 
 def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
@@ -363,7 +397,10 @@ def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
 
 
 def _laid_over(under: Any, over: Any) -> Any:
-    """Return a document with another laid over it: objects are merged, lists added up, and other values replaced."""
+    """Return a document with another laid over it.
+
+    Objects are merged, lists added up, and other values replaced.
+    """
     if isinstance(under, dict) and isinstance(over, dict):
         return under | {
             key: _laid_over(under.get(key), value) for key, value in over.items()
@@ -383,4 +420,4 @@ STATUSES: Mapping[str, int] = {
     for name, example in read_contract("openapi.yaml")["components"]["examples"].items()
     if "status" in example["value"] and "code" in example["value"]
 }
-"""Each problem code, with its status. 405 and 413 come with invalid_request (D03, D06)."""
+"""Each problem code with its status; 405 and 413 have invalid_request (D03, D06)."""

@@ -1,9 +1,11 @@
-"""The examples of the contract, as the emulator answers: one story that brings about each of them.
+"""The examples of the contract, as the emulator answers.
 
-`make contract` writes them into contract/openapi.yaml, of which they are the last part; a test
-holds that part against the story. Knows no schema.
+One story brings about each of them. `make contract` writes them into
+contract/openapi.yaml, of which they are the last part; a test holds that part against
+the story. Knows no schema.
 """
 
+import re
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -24,13 +26,16 @@ scenario: examples
 rules:
   - {match: {work: pose.update}, then: {fail: processing_failed}}
   - {match: {work: upscale}, then: {fail: timed_out}}
-  - {match: {operation: createProductPhotographyGeneration, body: {output_mode: single_shots}}, then: {problem: internal_error}}
+  - match:
+      operation: createProductPhotographyGeneration
+      body: {output_mode: single_shots}
+    then: {problem: internal_error}
   - {match: {work: product_photography}, then: {outputs: {2: content_rejected}}}
 """
 
 
 class Story:
-    """Collects the examples while it happens: by name, what each shows and its value."""
+    """Collects the examples while it happens, by their names."""
 
     def __init__(self, emulator: EmulatorUnderTest) -> None:
         self.emulator = emulator
@@ -142,10 +147,8 @@ class Story:
         self.show("operationList", "The last page", self.emulator.get(path))
 
     def _ingredient(self, kind: str, path: str, order: Json, source: Json) -> None:
-        name, words = (
-            kind[0].lower() + kind[1:],
-            "".join(f" {c}" if c.isupper() else c for c in kind).strip(),
-        )
+        name = kind[0].lower() + kind[1:]
+        words = re.sub("(?<!^)(?=[A-Z])", " ", kind)
         queued = self.emulator.post(
             path, self.show(f"create{kind}", f"A {words} to be made", order)
         )
@@ -179,11 +182,9 @@ class Story:
         self.emulator.patch(f"{path}/{made}", body)
 
     def _generations(self) -> None:
-        emulator, assets, (path, edit, upscale) = (
-            self.emulator,
-            self.assets,
-            GENERATIONS,
-        )
+        emulator = self.emulator
+        assets = self.assets
+        path, edit, upscale = GENERATIONS
         model = emulator.premade("fashion_model")["id"]
         shots = {
             "product_ids": [self.product],
@@ -305,7 +306,7 @@ GENERATIONS: Final = tuple(
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes as the rest of the contract is written: lists indented, nothing by reference."""
+    """Writes as the contract is written: lists indented, nothing by reference."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
@@ -315,7 +316,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def told_examples() -> dict[str, Json]:
-    """Let the story happen in an emulator at the default address; return the examples."""
+    """Let the story happen in an emulator at the default address."""
     with tempfile.TemporaryDirectory() as folder:
         settings = settings_of(
             Path(folder),

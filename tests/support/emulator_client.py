@@ -1,9 +1,11 @@
 """The client of the tests, and an emulator in their own process.
 
-`Client` is one interface to all surfaces of an emulator, wherever it runs; `tests/support/served_client.py` has the
-one for an emulator that is served. `EmulatorUnderTest` speaks ASGI with an emulator of its own: what the tests see is
-what a client sees, HTTP parsing aside. It holds every answer of `/v1` against the contract, and those of the control
-plane against their form. Time and the state of Teams are set by the few methods that say so.
+`Client` is one interface to all surfaces of an emulator, wherever it runs;
+`tests/support/served_client.py` has the one for an emulator that is served.
+`EmulatorUnderTest` speaks ASGI with an emulator of its own: what the tests see is what
+a client sees, HTTP parsing aside. It holds every answer of `/v1` against the contract,
+and those of the control plane against their form. Time and the state of Teams are set
+by the few methods that say so.
 """
 
 import asyncio
@@ -63,7 +65,7 @@ FROM_ROOT: Final = ("/v1", "/files", "/direct-uploads", "/_emulator")
 
 CONTROL: Final = f"http://{HOST}/_emulator"
 FOR_PEOPLE: Final = re.compile("/?|/reference|/page/.*")
-"""Routes of the control plane's page, which its contract leaves out: programs have no use for them."""
+"""Routes of the control plane's page, which its contract leaves out."""
 
 Json = dict[str, Any]
 Result = TypeVar("Result")
@@ -107,11 +109,9 @@ SOURCES: Final = {
 
 
 def source_fields(kind: str, asset_ids: Sequence[str]) -> Json:
-    return (
-        {"asset_id": asset_ids[0]}
-        if kind in ("background", "pose")
-        else {"asset_ids": list(asset_ids)}
-    )
+    if kind in {"background", "pose"}:
+        return {"asset_id": asset_ids[0]}
+    return {"asset_ids": list(asset_ids)}
 
 
 def ingredient_body(kind: str, asset_ids: Sequence[str]) -> Json:
@@ -174,10 +174,13 @@ class Answer:
 
 @dataclass(slots=True)
 class Call:
-    """A request to be sent: `target` is a path below the base URL, or a path from the root, or a whole URL.
+    """A request to be sent.
 
-    `json` is written as JSON; `content` is sent as it is; `pieces` are sent one by one without a Content-Length, and
-    `disconnects` leaves before the last one was marked as such. `None` for `key` or `idempotency_key` leaves it out.
+    `target` is a path below the base URL, or a path from the root, or a whole URL.
+
+    `json` is written as JSON; `content` is sent as it is; `pieces` are sent one by one
+    without a Content-Length, and `disconnects` leaves before the last one was marked as
+    such. `None` for `key` or `idempotency_key` leaves it out.
     """
 
     method: str
@@ -195,9 +198,9 @@ class Call:
 
     @property
     def body(self) -> bytes | None:
-        return (
-            self.content if self.json is None else json_text.dumps(self.json).encode()
-        )
+        if self.json is None:
+            return self.content
+        return json_text.dumps(self.json).encode()
 
 
 def control_call(
@@ -224,7 +227,10 @@ def completion_call(session: Json, token: str, **options: Any) -> Call:
 
 
 class Client(ABC):
-    """A client of all surfaces of an emulator, with the credential of one key where a request names no other."""
+    """A client of all surfaces of an emulator.
+
+    Its credential is that of one key, where a request names no other.
+    """
 
     host = HOST
     """The header Host; nothing if the connection has its own."""
@@ -302,7 +308,10 @@ class Client(ABC):
     def ready_upload(
         self, data: bytes = b"", content_type: str = "image/png", key: str = OWN
     ) -> tuple[Json, str]:
-        """Open an Upload Session and send bytes, or those of a small picture; return it and its token."""
+        """Open an Upload Session and send bytes, or those of a small picture.
+
+        Return the session and its token.
+        """
         data = data or picture(content_type)
         session = self.open_upload(len(data), content_type, key)
         sent = self.send_bytes(session, data)
@@ -328,7 +337,10 @@ class Client(ABC):
         return self.created(self.post("/products", body, key))
 
     def author(self, kind: str, /, key: str = OWN, **fields: Any) -> Json:
-        """Have an ingredient of a kind made from new Assets, unless `fields` name some, and return it."""
+        """Have an ingredient of a kind made, and return it.
+
+        It is made from new Assets, unless `fields` name some.
+        """
         path = INGREDIENT_PATHS[kind]
         body = ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields
         done = self.wait_for(self.created(self.post(path, body, key), 202), key)
@@ -336,7 +348,10 @@ class Client(ABC):
         return dict(self.get(f"{path}/{done['result']['id']}", key).json)
 
     def photograph(self, key: str = OWN, **fields: Any) -> Answer:
-        """Ask for product photography: a single shot of a new Asset, unless `fields` say otherwise."""
+        """Ask for product photography.
+
+        It is a single shot of a new Asset, unless `fields` say otherwise.
+        """
         body: Json = {"output_mode": "single_shots"} | fields
         if "asset_ids" not in body and "product_ids" not in body:
             body["asset_ids"] = self.assets(1, key)
@@ -358,7 +373,10 @@ class Client(ABC):
         return next(dict(item) for item in found if name in (None, item["name"]))
 
     def wait_for(self, work: Json, key: str = OWN) -> Json:
-        """Poll an Operation or Generation as Retry-After says, moving the clock, until it is terminal."""
+        """Poll an Operation or Generation until it is terminal.
+
+        The clock is moved as Retry-After says.
+        """
         for _ in range(100):
             answer = self.get(f"/{work['object']}s/{work['id']}", key)
             assert answer.status == 200, answer.body
@@ -369,20 +387,24 @@ class Client(ABC):
         raise AssertionError(f"{work['id']} is still {answer.json['status']}")
 
     def items(self, target: str, key: str = OWN, limit: int = 100) -> list[Json]:
-        found: list[Json] = []
-        separator, cursor = "&" if "?" in target else "?", ""
-        while True:
-            page = self.get(f"{target}{separator}limit={limit}{cursor}", key).json
-            found += page["data"]
-            if not page["page"]["has_more"]:
-                return found
-            cursor = f"&after={page['page']['next_cursor']}"
+        separator = "&" if "?" in target else "?"
+        first_page = f"{target}{separator}limit={limit}"
+        page = self.get(first_page, key).json
+        items = list(page["data"])
+        while page["page"]["has_more"]:
+            cursor = page["page"]["next_cursor"]
+            page = self.get(f"{first_page}&after={cursor}", key).json
+            items += page["data"]
+        return items
 
     def count(self, target: str, key: str = OWN) -> int:
         return len(self.items(target, key))
 
     def library_of(self, key: str = OWN) -> Json:
-        """Return all that a Team can see, for comparison: its lists, Credits and concurrency."""
+        """Return all that a Team can see, for comparison.
+
+        Its lists, its Credits and its concurrency.
+        """
         team = self.get("/team", key).json
         return {
             **{path: self.items(path, key) for path in LISTS},
@@ -400,32 +422,35 @@ class Client(ABC):
         return self.send(control_call(method, path, json, **options))
 
     def told(self, method: str, path: str, json: Any = None, **options: Any) -> Any:
-        """Send a request to the control plane that must succeed, and return what it answers."""
+        """Send a request to the control plane that must succeed.
+
+        Return what it answers.
+        """
         answer = self.ask(method, path, json, **options)
-        assert answer.status in (200, 201, 204), answer.body
+        assert answer.status in {200, 201, 204}, answer.body
         return answer.json if answer.body else None
 
     def refusal(
         self, method: str, path: str, json: Any = None, **options: Any
     ) -> tuple[int, str, str]:
-        """Send a request to the control plane that must be refused, and return status, code and detail."""
+        """Send a request to the control plane that must be refused.
+
+        Return status, code and detail.
+        """
         answer = self.ask(method, path, json, **options)
         assert answer.status >= 400, answer.body
         return answer.status, answer.code, str(answer.json["detail"])
 
     def team(self, name: str = "Demo", sandbox: str | None = None) -> Json:
-        (found,) = [
-            team
-            for team in self.told("GET", "/teams", sandbox=sandbox)["data"]
-            if team["name"] == name
-        ]
-        return dict(found)
+        teams = self.told("GET", "/teams", sandbox=sandbox)["data"]
+        (named,) = [team for team in teams if team["name"] == name]
+        return dict(named)
 
     def clock_now(self, sandbox: str | None = None) -> str:
         return str(self.told("GET", "/clock", sandbox=sandbox)["now"])
 
     def admitted_upscale(self, key: str = OWN) -> Json:
-        """Admit work that is finished 6 s later: 1 s in the queue, 5 s for its output."""
+        """Admit work that ends 6 s later: 1 s in the queue, 5 s for its output."""
         return self.created(self.upscale(key=key), 202)
 
     def make_sandbox(self, sandbox: str, **fields: Any) -> Json:
@@ -441,7 +466,10 @@ class Client(ABC):
         }
 
     def use(self, scenario: Any, path: str = "/scenario") -> Any:
-        """Put a scenario, as an object or as the text of a file, in place of the running one; return what is shown."""
+        """Put a scenario in place of the running one, and return what is shown.
+
+        It is an object, or the text of a file.
+        """
         if isinstance(scenario, str):
             return self.told("PUT", path, content=scenario.encode())
         return self.told("PUT", path, scenario)
@@ -449,70 +477,64 @@ class Client(ABC):
     def rule(
         self, match: Json, then: Json, when: Json | None = None, **more: Any
     ) -> None:
-        """Put a scenario of one rule, called `the rule`, in place of the running one."""
-        rule = {"name": "the rule", "match": match, "then": then} | (
-            {"when": when} if when else {}
-        )
+        """Put a scenario of one rule, `the rule`, in place of the running one."""
+        rule = {"name": "the rule", "match": match, "then": then}
+        if when:
+            rule["when"] = when
         self.use({"scenario": "one rule", "rules": [rule]} | more)
 
     def without_scenario(self) -> None:
         self.told("DELETE", "/scenario")
 
     def new_key(self, team: str = "Demo", profile: str = "full") -> str:
-        return str(
-            self.told("POST", f"/teams/{team}/credentials", {"profile": profile})["key"]
-        )
+        path = f"/teams/{team}/credentials"
+        return str(self.told("POST", path, {"profile": profile})["key"])
 
-    # The wire -------------------------------------------------------------------------------------------------------
+    # The wire ------------------------------------------------------------------------
 
     def place_of(self, call: Call) -> tuple[str, str]:
+        """Return the path from the root, and the query."""
         target = urlsplit(call.target)
-        is_from_root = bool(target.netloc) or call.target.startswith(FROM_ROOT)
-        return (
-            target.path if is_from_root else self.base_path + target.path,
-            target.query,
-        )
+        if target.netloc or call.target.startswith(FROM_ROOT):
+            return target.path, target.query
+        return self.base_path + target.path, target.query
 
     def headers_of(self, call: Call) -> list[tuple[bytes, bytes]]:
-        pairs = [("host", self.host)] if self.host else []
-        if call.key is not None:
-            pairs.append(
-                (
-                    "authorization",
-                    f"Bearer {self._key if call.key == OWN else call.key}",
-                )
-            )
-        if call.idempotency_key is not None and call.method in ("POST", "PATCH"):
-            is_fresh = call.idempotency_key == FRESH
-            self.keys_used += is_fresh
-            pairs.append(
-                (
-                    "idempotency-key",
-                    f"key-{self.keys_used}" if is_fresh else call.idempotency_key,
-                )
-            )
-        if call.json is not None:
-            pairs.append(("content-type", "application/json"))
-        if call.pieces is not None:
-            pairs.append(("transfer-encoding", "chunked"))
-        elif call.body is not None:
-            pairs.append(("content-length", str(len(call.body))))
-        given = (
-            list(call.headers.items())
-            if isinstance(call.headers, Mapping)
-            else list(call.headers)
-        )
-        replaced = {name.lower() for name, _ in given} | {
-            name.lower() for name in call.without
-        }
-        kept = [(name, value) for name, value in pairs if name not in replaced]
+        """Return the headers of a request; its own take the place of others."""
+        own = call.headers
+        pairs = list(own.items() if isinstance(own, Mapping) else own)
+        left_out = {name.lower() for name in call.without}
+        left_out.update(name.lower() for name, _ in pairs)
+        usual = {**self._identity_of(call), **_framing_of(call)}
+        kept = [(name, usual[name]) for name in usual if name not in left_out]
         return [
             (name.lower().encode(), value.encode("utf-8", "surrogateescape"))
-            for name, value in kept + given
+            for name, value in kept + pairs
         ]
 
+    def _identity_of(self, call: Call) -> dict[str, str]:
+        """Return the headers that say whom a request goes to, and whose it is."""
+        headers = {}
+        if self.host:
+            headers["host"] = self.host
+        if call.key is not None:
+            key = self._key if call.key == OWN else call.key
+            headers["authorization"] = f"Bearer {key}"
+        if call.idempotency_key is not None and call.method in {"POST", "PATCH"}:
+            headers["idempotency-key"] = self._used_key(call.idempotency_key)
+        return headers
+
+    def _used_key(self, idempotency_key: str) -> str:
+        if idempotency_key != FRESH:
+            return idempotency_key
+        self.keys_used += 1
+        return f"key-{self.keys_used}"
+
     def check(self, call: Call, answer: Answer) -> None:
-        """Hold an answer against the contract of its surface. Raises ContractViolationError."""
+        """Hold an answer against the contract of its surface.
+
+        Raises ContractViolationError.
+        """
         raw_path, _ = self.place_of(call)
         path = "/".join(
             unquote(step).replace("/", "%2F") for step in raw_path.split("/")
@@ -535,6 +557,18 @@ class Client(ABC):
             self._checker.check_problem(exchange)
 
 
+def _framing_of(call: Call) -> dict[str, str]:
+    """Return the headers that describe the body of a request."""
+    headers = {}
+    if call.json is not None:
+        headers["content-type"] = "application/json"
+    if call.pieces is not None:
+        headers["transfer-encoding"] = "chunked"
+    elif call.body is not None:
+        headers["content-length"] = str(len(call.body))
+    return headers
+
+
 class EmulatorUnderTest(Client):
     def __init__(
         self, settings: Settings, checker: ContractChecker | None = None
@@ -549,7 +583,10 @@ class EmulatorUnderTest(Client):
         self._runner.close()
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Run a coroutine in the emulator's event loop. (`Runner.run` would change signal handlers each time.)"""
+        """Run a coroutine in the emulator's event loop.
+
+        `Runner.run` would change signal handlers each time.
+        """
         return self._runner.get_loop().run_until_complete(coroutine)
 
     def send(self, call: Call) -> Answer:
@@ -589,7 +626,11 @@ class EmulatorUnderTest(Client):
         credits_available: int | None = None,
         **changes: Any,
     ) -> None:
-        """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
+        """Change a Team.
+
+        Its available Credits, or fields such as `subscription_active` and
+        `concurrency_limit`.
+        """
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
             account.ledger.grant(
@@ -597,7 +638,7 @@ class EmulatorUnderTest(Client):
             )
         account.team = structs.replace(account.team, **changes)
 
-    # The wire -------------------------------------------------------------------------------------------------------
+    # The wire ------------------------------------------------------------------------
 
     def scope_of(self, call: Call) -> MutableMapping[str, Any]:
         """Return the head of a request as a server hands it on."""
@@ -646,14 +687,12 @@ async def _exchange(
     async def receive() -> MutableMapping[str, Any]:
         nonlocal taken
         if taken:
-            await asyncio.sleep(
-                0
-            )  # the pieces of requests that are sent together come by turns
+            # The pieces of requests that are sent together come by turns.
+            await asyncio.sleep(0)
         message = next(messages, None)
         if message is None:
-            await (
-                asyncio.Event().wait()
-            )  # nothing more comes from a client that waits for its answer
+            # Nothing more comes from a client that waits for its answer.
+            await asyncio.Event().wait()
             raise AssertionError
         taken += message["type"] == "http.request"
         return message
@@ -695,7 +734,10 @@ def settings_of(
     start: str | None = None,
     **options: Any,
 ) -> Settings:
-    """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of a folder."""
+    """Return the settings of a test's emulator.
+
+    The texts of `world` and `scenario` are put into files of a folder.
+    """
     for name in options.keys() & {"world", "scenario"}:
         file = folder / f"{name}.yaml"
         file.write_text(options[name], encoding="utf-8")

@@ -1,6 +1,8 @@
-"""What tests send: a request for each operation, one for each kind of Generation, and the cause of each problem code.
+"""What tests send.
 
-The requests for operations succeed in a Library that has something of everything.
+A request for each operation, one for each kind of Generation, and the cause of each
+problem code. The requests for operations succeed in a Library that has something of
+everything.
 """
 
 from collections.abc import Callable, Mapping
@@ -171,7 +173,7 @@ def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
     return generation_call("upscale", asset_id, idempotency_key, key)
 
 
-# Problems -------------------------------------------------------------------------------------------------------------
+# Problems ----------------------------------------------------------------------------
 
 
 def twice(emulator: EmulatorUnderTest, first: object, second: object) -> Answer:

@@ -1,4 +1,7 @@
-"""Programs in processes of their own: the emulator's commands, servers, pytest. Knows nothing of the API."""
+"""Programs in processes of their own: the emulator's commands, servers, pytest.
+
+Knows nothing of the API.
+"""
 
 import os
 import signal
@@ -15,7 +18,7 @@ from typing import IO
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60
-"""How long anything may take on a busy machine before the test fails instead of hanging."""
+"""How long anything may take on a busy machine before a test fails, and not hangs."""
 PLUGIN = "image_workflow_emulator.pytest_plugin"
 EMULATOR = (sys.executable, "-m", "image_workflow_emulator")
 
@@ -28,7 +31,10 @@ class Outcome:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """The environment of the tests without a trace of an emulator, of CI or of a terminal, and with these variables."""
+    """The environment of the tests with these variables.
+
+    It has no trace of an emulator, of CI or of a terminal.
+    """
     foreign = ("CI", "COLUMNS", "NO_COLOR")
     kept = {
         name: value
@@ -83,23 +89,15 @@ def run_script(script: str, folder: Path = ROOT) -> str:
 def run_pytest(
     folder: Path, *arguments: str, seconds: float = PATIENCE_SECONDS, **variables: str
 ) -> Outcome:
-    """Run pytest in a folder, with this checkout's plugin and none that happens to be installed: some take seconds."""
-    command = (
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        PLUGIN,
-        "-p",
-        "no:cacheprovider",
-        *arguments,
+    """Run pytest in a folder, with this checkout's plugin.
+
+    Others that happen to be installed are left out: some take seconds.
+    """
+    command = (sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider")
+    usual = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return run_program(
+        *command, *arguments, folder=folder, seconds=seconds, **{**usual, **variables}
     )
-    variables = {
-        "PYTHONPATH": str(ROOT),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        **variables,
-    }
-    return run_program(*command, folder=folder, seconds=seconds, **variables)
 
 
 @contextmanager
@@ -109,7 +107,10 @@ def started(
     stderr: int | IO[str] = subprocess.PIPE,
     **variables: str,
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Start a program with pipes as its streams, and kill it at the end of the block if it still runs."""
+    """Start a program with pipes as its streams.
+
+    It is killed at the end of the block if it still runs.
+    """
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -132,7 +133,10 @@ def next_line(process: "subprocess.Popen[str]") -> str:
 
 @contextmanager
 def unused_port() -> Iterator[int]:
-    """A port of this machine at which nobody listens: kept from all but a server that is told to listen at it."""
+    """A port of this machine at which nobody listens.
+
+    It is kept from all but a server that is told to listen at it.
+    """
     with socket.socket() as kept:
         kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         kept.bind(("127.0.0.1", 0))
@@ -185,9 +189,12 @@ def serving(
     stderr: int | None = None,
     **variables: str,
 ) -> Iterator[Server]:
-    """Serve while the block runs, on a free port if none is named; then stop, which must be a success without a defect.
+    """Serve while the block runs, on a free port if none is named.
 
-    The log takes all that is written to standard error, unless `stderr` is something else.
+    Then stop, which must be a success without a defect.
+
+    The log takes all that is written to standard error, unless `stderr` is something
+    else.
     """
     command = (*program, "serve", "--port", "0", *options)
     with (
@@ -203,9 +210,9 @@ def serving(
         _wait_until_ready(server)
         yield server
         status = server.stop().status if process.poll() is None else process.returncode
-        assert (status, "Traceback" in server.read_log()) == (0, False), (
-            server.read_log()
-        )
+        log_text = server.read_log()
+        assert status == 0, log_text
+        assert "Traceback" not in log_text, log_text
 
 
 def _wait_until_ready(server: Server) -> None:

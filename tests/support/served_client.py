@@ -1,10 +1,10 @@
-"""The client of the tests for a served emulator, which lets every failure of the wire through as it is.
+"""The client of the tests for a served emulator.
 
-A reset comes as a reset, half a body as half a body, and nothing is held against the contract: a scenario may well have
-spoiled it. Each request has a connection of its own, unless one is handed in.
+It lets every failure of the wire through: a reset comes as a reset, half a body as half
+a body. Nothing is held against the contract, which a scenario may have spoiled. Each request has a connection of its own, unless one is handed in.
 """
 
-from contextlib import closing, nullcontext
+from contextlib import closing
 from http.client import HTTPConnection
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,26 +18,36 @@ IMPATIENT_SECONDS: Final = 0.2
 
 
 class ServedClient(Client):
-    """A client of the emulator at a base URL, with or without its path; addresses that it hands out are gone to."""
+    """A client of the emulator at a base URL, with or without its path.
+
+    Addresses that the emulator hands out are gone to.
+    """
 
     def __init__(self, base_url: str, key: str = FULL) -> None:
         super().__init__(key)
         parts = urlsplit(base_url)
-        self.address, self.base_path, self.host = parts.netloc, parts.path, ""
+        self.address = parts.netloc
+        self.base_path = parts.path
+        self.host = ""
 
     def connect(self, seconds: float = SECONDS, address: str = "") -> HTTPConnection:
-        """Return a connection, which is not open yet; a socket that is silent for so long raises TimeoutError."""
+        """Return a connection, which is not open yet.
+
+        Raises TimeoutError if it is silent for so long.
+        """
         return HTTPConnection(address or self.address, timeout=seconds)
 
     def start(self, connection: HTTPConnection, call: Call) -> None:
         path, query = self.place_of(call)
         headers = {name.decode(): value for name, value in self.headers_of(call)}
-        connection.request(
-            call.method, f"{path}?{query}" if query else path, call.body, headers
-        )
+        target = f"{path}?{query}" if query else path
+        connection.request(call.method, target, call.body, headers)
 
     def finish(self, connection: HTTPConnection) -> Answer:
-        """Wait for an answer. Raises ConnectionResetError, IncompleteRead or TimeoutError."""
+        """Wait for an answer.
+
+        Raises ConnectionResetError, IncompleteRead or TimeoutError.
+        """
         response = connection.getresponse()
         headers = tuple((name.lower(), value) for name, value in response.getheaders())
         return Answer(response.status, headers, response.read())
@@ -48,8 +58,12 @@ class ServedClient(Client):
         connection: HTTPConnection | None = None,
         seconds: float = SECONDS,
     ) -> Answer:
+        if connection is not None:
+            self.start(connection, call)
+            return self.finish(connection)
         address = urlsplit(call.target).netloc
-        used = connection or self.connect(seconds, "" if address == HOST else address)
-        with nullcontext() if connection else closing(used):
-            self.start(used, call)
-            return self.finish(used)
+        if address == HOST:
+            address = ""
+        with closing(self.connect(seconds, address)) as own_connection:
+            self.start(own_connection, call)
+            return self.finish(own_connection)

@@ -1,4 +1,7 @@
-"""State files of a sandbox with something of everything: taken apart, changed, and put together again."""
+"""State files of a sandbox with something of everything.
+
+They are taken apart, changed, and put together again.
+"""
 
 import hashlib
 import io
@@ -32,7 +35,10 @@ timeline:
 
 
 def something_of_everything(emulator: EmulatorUnderTest) -> None:
-    """Leave something of every kind behind: finished, unfinished, uploaded, announced, bound to a key."""
+    """Leave something of every kind behind.
+
+    Finished, unfinished, uploaded, announced, and bound to a key.
+    """
     assert emulator.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
     asset = emulator.upload(photo(size=(96, 96)))
     product = emulator.product(asset["id"])
@@ -57,31 +63,23 @@ def parts_of(file: bytes) -> Parts:
 
 
 def with_parts(file: bytes, parts: Parts, **members: bytes) -> bytes:
-    """Return a state file with other parts, and with more members; what is no list of rows is a row by itself."""
-    tables = {
-        table: rows if isinstance(rows, list) else [rows]
-        for table, rows in parts.items()
-        if table != "head"
-    }
-    lines = [
-        parts["head"],
-        *([table, row] for table, rows in tables.items() for row in rows),
-    ]
-    return with_state(
-        members_of(file) | members,
-        b"".join(orjson.dumps(line) + b"\n" for line in lines),
-    )
+    """Return a state file with other parts, and with more members.
+
+    What is no list of rows is a row by itself.
+    """
+    lines = [parts["head"]]
+    for table, content in parts.items():
+        if table != "head":
+            rows = content if isinstance(content, list) else [content]
+            lines += [[table, row] for row in rows]
+    state = b"".join(orjson.dumps(line) + b"\n" for line in lines)
+    return with_state(members_of(file) | members, state)
 
 
 def with_state(members: dict[str, bytes], state: bytes) -> bytes:
     """Return a file with other lines, and with the digest that belongs to them."""
-    return zipped(
-        members
-        | {
-            STATE: state,
-            DIGEST: f"{hashlib.sha256(state).hexdigest()}  {STATE}\n".encode(),
-        }
-    )
+    digest = f"{hashlib.sha256(state).hexdigest()}  {STATE}\n"
+    return zipped(members | {STATE: state, DIGEST: digest.encode()})
 
 
 def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:

@@ -1,4 +1,4 @@
-"""`image_workflow_emulator.testing`: emulators, their sandboxes, and what is done to one."""
+"""`image_workflow_emulator.testing`: emulators and their sandboxes."""
 
 import tempfile
 from datetime import UTC, datetime, timedelta
