@@ -324,7 +324,7 @@ def closed(document: Mapping[str, Any]) -> dict[str, Any]:
     What is a part of others, in their `allOf`, stays open by itself.
     """
     schemas = document["components"]["schemas"]
-    parts = set()
+    parts: set[str] = set()
     for schema in schemas.values():
         references = [part.get("$ref", "") for part in schema.get("allOf", ())]
         parts.update(reference.rpartition("/")[2] for reference in references)
