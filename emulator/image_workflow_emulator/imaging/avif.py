@@ -87,10 +87,11 @@ class _Container(Struct):
 
     def property_of(self, item: _Item, kind: bytes) -> _Box | None:
         for _, number in item.associations:
-            if 0 < number <= len(self.properties):
-                box = self.properties[number - 1]
-                if box.kind == kind:
-                    return box
+            if not 0 < number <= len(self.properties):
+                continue
+            box = self.properties[number - 1]
+            if box.kind == kind:
+                return box
         return None
 
     def primary_item(self) -> _Item:
@@ -98,7 +99,10 @@ class _Container(Struct):
         box = self.children[b"pitm"]
         reader = BitReader(self.data, box.body)
         version = reader.read(32) >> 24
-        identifier = reader.read(16 if version == 0 else 32)
+        bit_count = 16
+        if version > 0:
+            bit_count = 32
+        identifier = reader.read(bit_count)
         return next(item for item in self.items if item.id == identifier)
 
 

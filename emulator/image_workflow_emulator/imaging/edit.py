@@ -49,13 +49,14 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Picture:
     room = layout.scene
     if min(size) >= SMALLEST_WITH_WORDS:
         panel = _Panel(recipe, layout).image()
-        down = 0.5 if layout.is_beside else 1.0
+        down = 1.0
+        if layout.is_beside:
+            down = 0.5
         place = layout.plaque.place(panel.width, panel.height, down=down)
         if not layout.is_beside:
             room = room.above(place.top - layout.margin)
-        paste_panel(
-            canvas.image, panel=panel, place=place, radius=max(layout.size) / 56
-        )
+        radius = max(layout.size) / 56
+        paste_panel(canvas.image, panel=panel, place=place, radius=radius)
     _paint_inputs(canvas, inputs, room)
     return stretched(canvas.image, size)
 
@@ -96,16 +97,14 @@ class _Panel:
         """The panel, as high as it needs to be."""
         face = Face(self._letters())
         text = self._draw_text(face)
-        panel = stack(
-            [self._head, [text]], width=self._width, edge=self._edge, gap=self._edge
-        )
+        edge = self._edge
+        panel = stack([self._head, [text]], width=self._width, edge=edge, gap=edge)
         height = min(panel.height, self._most_height)
         return panel.crop((0, 0, panel.width, height))
 
     def _draw_head(self, size: int) -> Cells:
-        mark = sign(
-            "Edit", face=Face(round(size * 1.4)), height=size * 2, color=_ACCENT
-        )
+        face = Face(round(size * 1.4))
+        mark = sign("Edit", face=face, height=size * 2, color=_ACCENT)
         small = Face(max(_SMALLEST_LETTERS, round(size * 0.8)))
         free = self._width - mark.width - 3 * self._edge
         written = shorten(self._facts(), small, free)

@@ -41,6 +41,36 @@ _GRIP = 0.62
 _HALF_ARM = 0.125
 _SHOULDER = Point(0.088, 0.222)
 _HIP = Point(0.042, 0.48)
+_SOLE = 0.972
+_TOE = 0.974
+"""How far down a foot ends, at the heel and in front."""
+_FOOT_LENGTH = 0.03
+
+_WAIST = (
+    Point(-0.045, 0.465),
+    Point(0.045, 0.465),
+)
+_CHEST = (
+    Point(-0.062, 0.22),
+    Point(0.062, 0.22),
+    Point(0.04, 0.42),
+    Point(-0.04, 0.42),
+    Point(-0.062, 0.22),
+)
+_SPINE = (
+    Point(0, 0.22),
+    Point(0, 0.43),
+)
+"""Lines through the torso."""
+
+_WAIST_WIDTH = 0.075
+_CHEST_WIDTH = 0.07
+_SPINE_WIDTH = 0.1
+_LEG_WIDTH = 0.062
+_FOOT_WIDTH = 0.044
+_ARM_WIDTH = 0.038
+_SLEEVE_WIDTH = 0.056
+"""The widths of lines."""
 
 
 class Stance(Struct, frozen=True):
@@ -205,13 +235,13 @@ def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
     makes it.
     """
     reach = dist(shoulder, wrist)
-    height = sqrt(max(0.0, _HALF_ARM**2 - reach**2 / 4))
+    bent = _HALF_ARM**2 - reach**2 / 4
+    height = sqrt(max(0.0, bent))
     outwards = side * height / reach
+    across = wrist.x - shoulder.x
+    down = wrist.y - shoulder.y
     middle = shoulder.towards(wrist, 0.5)
-    return Point(
-        middle.x + (wrist.y - shoulder.y) * outwards,
-        middle.y - (wrist.x - shoulder.x) * outwards,
-    )
+    return Point(middle.x + down * outwards, middle.y - across * outwards)
 
 
 class _Body:
@@ -237,56 +267,48 @@ class _Body:
         self._draw_leg(1, stance.right_ankle)
 
     def _draw_leg(self, side: int, ankle: Point) -> None:
-        heel = Point(ankle.x, 0.972)
-        toe = Point(ankle.x + side * 0.03, 0.974)
-        self._draw_limb(0.044, _SHOES, heel, toe)
-        hip = Point(side * _HIP.x, _HIP.y)
-        self._draw_limb(0.062, self._trousers, hip, ankle)
+        heel = Point(ankle.x, _SOLE)
+        toe = Point(ankle.x + side * _FOOT_LENGTH, _TOE)
+        self._draw_limb(_FOOT_WIDTH, _SHOES, heel, toe)
+        hip = _HIP.mirrored(side)
+        self._draw_limb(_LEG_WIDTH, self._trousers, hip, ankle)
 
     @property
     def _trousers(self) -> Color:
         return mix(self._figure.person.cloth, BLACK, 0.3)
 
     def draw_torso(self) -> None:
-        self._draw_limb(
-            0.075, self._trousers, Point(-0.045, 0.465), Point(0.045, 0.465)
-        )
-        outline = (
-            Point(-0.062, 0.22),
-            Point(0.062, 0.22),
-            Point(0.04, 0.42),
-            Point(-0.04, 0.42),
-            Point(-0.062, 0.22),
-        )
-        color = self._figure.person.skin if self._figure.is_worn else self._top
-        self._draw_limb(0.07, color, *outline)
-        self._draw_limb(0.1, color, Point(0, 0.22), Point(0, 0.43))
+        self._draw_limb(_WAIST_WIDTH, self._trousers, *_WAIST)
+        color = self._top
+        if self._figure.is_worn:
+            color = self._figure.person.skin
+        self._draw_limb(_CHEST_WIDTH, color, *_CHEST)
+        self._draw_limb(_SPINE_WIDTH, color, *_SPINE)
 
     def draw_arms(self) -> None:
         """Draw both arms; below a garment they have its sleeves already."""
         for side in (-1, 1):
-            shoulder = Point(side * _SHOULDER.x, _SHOULDER.y)
+            shoulder = _SHOULDER.mirrored(side)
             wrist = _wrist(self._figure, side)
             elbow = _elbow(shoulder, wrist, side)
             skin = self._figure.person.skin
-            self._draw_limb(0.038, skin, shoulder, elbow, wrist)
+            self._draw_limb(_ARM_WIDTH, skin, shoulder, elbow, wrist)
             sleeve = mix(self._top, BLACK, 0.05)
             sleeve_end = shoulder.towards(elbow, 0.5)
-            self._draw_limb(0.056, sleeve, shoulder, sleeve_end)
+            self._draw_limb(_SLEEVE_WIDTH, sleeve, shoulder, sleeve_end)
 
     def _draw_limb(self, width: float, color: Color, *points: Point) -> None:
         """Draw a line with round ends through places of the figure."""
         places = [self._place_of(point) for point in points]
-        self._pen.line(places, fill=color, width=round(width * self._height))
-        radius = width * self._height / 2 - 1
+        thickness = width * self._height
+        self._pen.line(places, fill=color, width=round(thickness))
+        radius = thickness / 2 - 1
         for place in places:
-            outline = (
-                place.x - radius,
-                place.y - radius,
-                place.x + radius,
-                place.y + radius,
-            )
-            self._pen.ellipse(outline, fill=color)
+            left = place.x - radius
+            top = place.y - radius
+            right = place.x + radius
+            bottom = place.y + radius
+            self._pen.ellipse((left, top, right, bottom), fill=color)
 
     def _place_of(self, point: Point) -> Point:
         """A place in pixels; the farther side is narrower."""

@@ -18,9 +18,13 @@ class Point(NamedTuple):
 
     def towards(self, other: "Point", share: float) -> "Point":
         """The point at this share of the way to another one."""
-        return Point(
-            self.x + (other.x - self.x) * share, self.y + (other.y - self.y) * share
-        )
+        across = (other.x - self.x) * share
+        down = (other.y - self.y) * share
+        return Point(self.x + across, self.y + down)
+
+    def mirrored(self, side: int) -> "Point":
+        """The same place on the left (-1) or on the right (1) of the middle line."""
+        return Point(side * self.x, self.y)
 
 
 class Box(NamedTuple):

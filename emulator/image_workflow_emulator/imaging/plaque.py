@@ -70,9 +70,10 @@ def layout_of(size: Size, beside_share: float, below_share: float) -> Layout:
     """The layout of a picture; a plaque takes at most these shares of its width or
     height.
     """
+    full_width, full_height = size
     scale = min(1.0, _DRAWN_EDGE / max(size))
-    width = max(1, round(size[0] * scale))
-    height = max(1, round(size[1] * scale))
+    width = max(1, round(full_width * scale))
+    height = max(1, round(full_height * scale))
     margin = min(width, height) * _MARGIN_SHARE
     frame = Box(left=0, top=0, width=width, height=height).inset(margin)
     is_beside = width > height * _WIDE
@@ -125,7 +126,8 @@ def with_plaque(
 def paste_panel(canvas: Picture, panel: Picture, place: Box, radius: float) -> None:
     """Paste a panel with round corners."""
     mask = rounded_mask(panel.width, panel.height, radius)
-    canvas.paste(panel, (round(place.left), round(place.top)), mask)
+    corner = (round(place.left), round(place.top))
+    canvas.paste(panel, corner, mask)
 
 
 def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Picture:
@@ -135,7 +137,8 @@ def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Picture:
     for shrinking in _SHRINKING:
         size = max(_SMALLEST_LETTERS, round(letters * shrinking))
         rows = _Rows(plaque, width, size, is_beside=layout.is_beside)
-        image = stack(list(rows.all()), width=width, edge=rows.edge, gap=rows.gap)
+        cells = list(rows.all())
+        image = stack(cells, width=width, edge=rows.edge, gap=rows.gap)
         if image.height <= most_height:
             return image
     return image.crop((0, 0, width, most_height))
@@ -150,7 +153,8 @@ def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Picture:
     for row, height in zip(rows, heights, strict=True):
         left = edge
         for cell in row:
-            image.paste(cell, (left, top + (height - cell.height) // 2))
+            above = (height - cell.height) // 2
+            image.paste(cell, (left, top + above))
             left += cell.width + gap
         top += height + edge
     return image
@@ -189,7 +193,9 @@ class _Rows:
 
     @property
     def _quoted_lines(self) -> int:
-        return 6 if self._is_beside else 1
+        if self._is_beside:
+            return 6
+        return 1
 
     def _heads_of_a_column(self) -> Iterator[Cells]:
         first, *rest = wrap(self._plaque.title, self._large, self._width, 3) or [""]

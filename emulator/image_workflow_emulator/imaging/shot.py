@@ -52,7 +52,9 @@ class Shot:
         """A number from 0 to 1: one for all of a photoshoot, and another for each
         single shot.
         """
-        scene = "" if self._recipe.is_photoshoot else self._recipe.slot
+        scene: object = self._recipe.slot
+        if self._recipe.is_photoshoot:
+            scene = ""
         return chance(*words, *self._recipe.inputs, scene)
 
     def _ground(self) -> Ground:
@@ -79,9 +81,9 @@ class Shot:
         across = view.across
         if len(products) > 1:
             across = 0.0  # a detail of the first, not of the gap
-        room = stage.place(
-            stage.width * view.share, stage.height * view.share, across=across, down=1.0
-        )
+        width = stage.width * view.share
+        height = stage.height * view.share
+        room = stage.place(width, height, across=across, down=1.0)
         canvas.paint_all(products, room)
 
     def _turned(self, subject: Picture) -> Picture:
@@ -105,26 +107,20 @@ class Shot:
             across = 0.5
         height = self._figure_height(stage)
         width = height * _PERSON_WIDTH
-        group = stage.place(
-            people * width,
-            height * min(self._view.bottom, 1.02),
-            across=across,
-            down=1.0,
-        )
+        seen_height = height * min(self._view.bottom, 1.02)
+        group = stage.place(people * width, seen_height, across=across, down=1.0)
         for number in range(people):
-            room = Box(
-                left=group.left + number * width,
-                top=group.top,
-                width=width,
-                height=height,
-            )
+            left = group.left + number * width
+            room = Box(left=left, top=group.top, width=width, height=height)
             self._paint_figure(canvas, number, room)
 
     def _paint_figure(self, canvas: Canvas, number: int, room: Box) -> None:
-        on_floor = room.place(room.height * FIGURE_ASPECT / 2, room.height)
+        width = room.height * FIGURE_ASPECT
+        on_floor = room.place(width / 2, room.height)
         canvas.paint_shadow(on_floor)
-        place = room.place(room.height * FIGURE_ASPECT, room.height)
-        canvas.paint(draw_figure(self._figure(number)), place)
+        place = room.place(width, room.height)
+        figure = draw_figure(self._figure(number))
+        canvas.paint(figure, place)
 
     def _figure_height(self, stage: Box) -> float:
         """As high as the view has it, and no wider than the stage; a group is smaller

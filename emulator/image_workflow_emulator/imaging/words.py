@@ -107,9 +107,10 @@ def _files() -> list[Path]:
     files: list[Path] = []
     for package in _PACKAGES:
         spec = find_spec(package)
-        if spec is not None:
-            for folder in spec.submodule_search_locations or ():
-                files += Path(folder).glob("*.[to]t*")
+        if spec is None:
+            continue
+        for folder in spec.submodule_search_locations or ():
+            files += Path(folder).glob("*.[to]t*")
     return sorted(files, key=lambda file: (file.name != _FIRST_FILE, file.name))
 
 
@@ -123,7 +124,9 @@ def _font_of(character: str) -> int:
     """The number of the first font that has a character; -1 if none has it."""
     for number in range(len(_files())):
         font = _open(number, 16)
-        if bytes(font.getmask(character)) != bytes(font.getmask(_NO_CHARACTER)):
+        drawn = bytes(font.getmask(character))
+        missing = bytes(font.getmask(_NO_CHARACTER))
+        if drawn != missing:
             return number
     return -1
 
@@ -143,7 +146,9 @@ def plain_text(text: str) -> str:
     written = ""
     for script, characters in groupby(kept, key=_script_without_font):
         run = "".join(characters)
-        written += f" {len(run)} x {script} " if script else run
+        if script:
+            run = f" {len(run)} x {script} "
+        written += run
     return " ".join(written.split())
 
 
@@ -159,8 +164,11 @@ def _script_without_font(character: str) -> str:
         return ""
     if _font_of(character) >= 0:
         return ""
-    word = unicodedata.name(character, "unknown").partition(" ")[0].capitalize()
-    return "Han" if word == "Cjk" else word
+    name = unicodedata.name(character, "unknown")
+    word, _, _ = name.partition(" ")
+    if word == "CJK":
+        return "Han"
+    return word.capitalize()
 
 
 # Lines --------------------------------------------------------------------------------
