@@ -1,6 +1,7 @@
 """The examples, the course, and the TypeScript that the documentation shows.
 
-They are run as their reader would run them. The client of the course fails before each step as the page says, and passes after it, in both languages.
+They are run as their reader would run them. The client of the course fails before each
+step as the page says, and passes after it, in both languages.
 """
 
 import json

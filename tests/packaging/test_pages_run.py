@@ -223,9 +223,10 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(
     command.symlink_to(Path(sys.executable).parent / PROGRAM)
     start, *blocks = [text for _, text in fences(ROOT / "README.md", "sh", "bash")]
     script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
-    variables = {"PATH": "/usr/bin:/bin", "EMULATOR_URL": emulator.url}
 
-    outcome = run_bash(script, tmp_path, **variables)
+    outcome = run_bash(
+        script, tmp_path, PATH="/usr/bin:/bin", EMULATOR_URL=emulator.url
+    )
 
     assert start.startswith("make serve ")
     assert len(blocks) > 3
