@@ -1,6 +1,7 @@
 """The page in a real browser: Chromium without a window, led by Playwright.
 
-Skips where either is missing. Knows how a person finds things on the page: regions, tabs, buttons and fields by their accessible names.
+Skips where either is missing. Knows how a person finds things on the page: regions,
+tabs, buttons and fields by their accessible names.
 """
 
 import shutil

@@ -1,7 +1,8 @@
 """The client of the tests for a served emulator.
 
 It lets every failure of the wire through: a reset comes as a reset, half a body as half
-a body. Nothing is held against the contract, which a scenario may have spoiled. Each request has a connection of its own, unless one is handed in.
+a body. Nothing is held against the contract, which a scenario may have spoiled. Each
+request has a connection of its own, unless one is handed in.
 """
 
 from contextlib import closing
