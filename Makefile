@@ -68,7 +68,7 @@ SCRIPTS := $(wildcard emulator/image_workflow_emulator/control/page/*.js example
 
 contract: $(VENV)/dev.made
 	PYTHONPATH=. $(BIN)/python .ci/derived_documents.py
-	$(BIN)/python -m tests.support.contract_examples
+	PYTHONPATH=.ci $(BIN)/python -m tests.support.contract_examples
 
 format: $(VENV)/dev.made
 	$(BIN)/ruff check --fix .
