@@ -7,6 +7,7 @@
 #   make contract  after a change of the contract: renew its examples, and what repeats its words
 #   make verify    the long verification (with node and java there is more of it)
 #   make coverage  the tests, and which branches they leave out
+#   make mutants   change the code one place at a time, and list what no test notices (hours; some: OPTIONS="kernel")
 #   make bench     the measurements, beside a bare ASGI function, Starlette and FastAPI
 #   make claims    prove what the project promises, and write docs/reference/claims.md (an hour; some: OPTIONS="speed")
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
@@ -33,7 +34,7 @@ endif
 
 COMPILED := emulator/image_workflow_emulator/_shipped/compiled/.made
 
-.PHONY: serve test check contract format verify coverage bench claims screenshot wheel dist sbom release changelog lock clean
+.PHONY: serve test check contract format verify coverage mutants bench claims screenshot wheel dist sbom release changelog lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -81,6 +82,9 @@ coverage: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term $(if $(TESTS),,--cov-fail-under=$(COVERED_PERCENT)) $(TESTS)
 # All but a few branches, which depend on how far a connection or process came before another acted.
 COVERED_PERCENT := 99
+
+mutants: $(VENV)/verify.made $(COMPILED)
+	$(BIN)/python tests/mutants/mutants.py $(OPTIONS)
 
 bench: $(VENV)/verify.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)

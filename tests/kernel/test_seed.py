@@ -125,6 +125,12 @@ def test_an_identifier_that_was_not_given_has_no_place(identifier: str) -> None:
     assert identifiers.place_of(identifier) is None
 
 
+def test_an_identifier_of_a_kind_that_was_never_given_has_no_place() -> None:
+    given = Identifiers(7).next("prd")
+
+    assert Identifiers(7).place_of(given) is None
+
+
 def test_a_signature_follows_from_the_key_and_the_parts() -> None:
     assert Signer(KEY).sign("upload", "upl_1", 7) == SIGNATURE
 

@@ -66,6 +66,25 @@ def test_what_is_no_timestamp_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("expected", "text"),
     [
+        ("found 'now'; expected a timestamp", "now"),
+        (
+            "found '2026-13-01T00:00:00Z' (month must be in 1..12); expected",
+            "2026-13-01T00:00:00Z",
+        ),
+    ],
+)
+def test_a_refused_timestamp_is_told_with_the_reason_if_there_is_one(
+    expected: str, text: str
+) -> None:
+    with pytest.raises(ValueError, match="expected a timestamp") as refused:
+        parse_timestamp(text)
+
+    assert str(refused.value).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
         (250, "250ms"),
         (90_000, "90s"),
         (120_000, "2m"),

@@ -115,3 +115,33 @@ def test_a_subject_without_events_can_be_cancelled(
     cancel(timeline, "b")
 
     assert len(timeline) == 1
+
+
+def test_an_event_has_the_detail_that_it_was_scheduled_with_or_0() -> None:
+    timeline = Timeline()
+    timeline.schedule(10, "first", "a", 7)
+    timeline.schedule(20, "second", "a")
+
+    details = [event.detail for event in timeline.first(2)]
+
+    assert details == [7, 0]
+
+
+def test_events_are_numbered_one_by_one() -> None:
+    timeline = Timeline()
+    timeline.schedule(10, "first", "a")
+    timeline.schedule(10, "second", "a")
+
+    assert timeline.sequence == 2
+
+
+def test_a_subject_whose_first_event_was_taken_still_has_its_second() -> None:
+    timeline = Timeline()
+    timeline.schedule(10, "first", "a")
+    timeline.schedule(20, "second", "a")
+
+    timeline.pop_due(10)
+
+    assert timeline.next_due_of("a") == 20
+    (event,) = drain(timeline, 20)
+    assert event.due == 20

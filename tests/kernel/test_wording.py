@@ -76,4 +76,6 @@ def test_a_value_that_json_has_not_is_shown_by_its_text() -> None:
 
 
 def test_lines_stay_lines_and_what_moves_the_cursor_is_escaped() -> None:
-    assert printable_lines("one\ntwo\x1b[2J") == "one\ntwo\\u001b[2J"
+    text = "one two\n\nthree\x1b[2J"
+
+    assert printable_lines(text) == "one two\n\nthree\\u001b[2J"
