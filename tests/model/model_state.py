@@ -207,19 +207,49 @@ class State:
 
         `subject` is `operation` or `work`. Returns what the first rule that is due
         does; {} for nothing. Everyone's scenario is only asked where no rule of the
-        Team's own is due.
+        Team's own is due. A rule that acts after the commit is only expected to act.
         """
         for whose in (team, None):
             due: list[Json] = []
             for rule in self.rules.get(whose, []):
                 if not _matches(rule["match"], subject, value, team):
                     continue
-                rule["matched"] += 1
-                if _is_due(rule):
+                number = rule["matched"] + 1
+                if not _is_after_commit(rule["then"]):
+                    rule["matched"] = number
+                if _is_due(rule, number):
                     due.append(rule["then"])
             if due:
                 return due[0]
         return {}
+
+    def count_commit(self, operation: str, team: str) -> None:
+        """Count a request that was carried out for the rules that act after the commit.
+
+        The first that is due acts where no other rule does.
+        """
+        then = self._due_after_commit(operation, team)
+        if not self.fault or _is_after_commit(self.fault):
+            self.fault = then
+
+    def _due_after_commit(self, operation: str, team: str) -> Json:
+        for whose in (team, None):
+            due: list[Json] = []
+            for rule in self.rules.get(whose, []):
+                is_meant = _matches(rule["match"], "operation", operation, team)
+                if not is_meant or not _is_after_commit(rule["then"]):
+                    continue
+                rule["matched"] += 1
+                if _is_due(rule, rule["matched"]):
+                    due.append(rule["then"])
+            if due:
+                return due[0]
+        return {}
+
+    def drop_fault_after_commit(self) -> None:
+        """Let nothing happen after the commit: the request committed nothing."""
+        if _is_after_commit(self.fault):
+            self.fault = {}
 
     def raise_at(self, check: str, team: str) -> None:
         """Raise the requested problem, if this check decides it. Raises Refusal."""
@@ -247,12 +277,12 @@ class State:
 
     def hidden_by(self, team: str) -> Refusal | None:
         """Return the problem that replaces the answer once everything has happened."""
-        if self.fault.get("at") != "after_commit":
+        if not _is_after_commit(self.fault):
             return None
         return self.problem(self.fault["problem"], team)
 
     def _requested_code(self) -> str:
-        if self.fault.get("at") == "after_commit":
+        if _is_after_commit(self.fault):
             return ""
         return str(self.fault.get("problem", ""))
 
@@ -312,10 +342,14 @@ def _matches(match: Json, subject: str, value: str, team: str) -> bool:
     return match.get("team") in (team, None)
 
 
-def _is_due(rule: Json) -> bool:
+def _is_due(rule: Json, number: int) -> bool:
     if "when" not in rule:
         return True
-    return bool(rule["when"]["nth"] == str(rule["matched"]))
+    return bool(rule["when"]["nth"] == str(number))
+
+
+def _is_after_commit(then: Json) -> bool:
+    return then.get("at") == "after_commit"
 
 
 def newest_first(resources: Iterable[Json]) -> list[Json]:

@@ -236,7 +236,10 @@ class ServiceModel:
         is_success = expected.status < 300
         if not is_success and expected.code != "insufficient_credits":  # D10
             return expected
-        hidden = self._hidden(team) if is_success else None
+        hidden = None
+        if is_success:
+            self._note_commit(ask, team)
+            hidden = self._hidden(team)
         self.state.records[scope] = {
             "at": self.state.now,
             "meaning": meaning,
@@ -255,6 +258,11 @@ class ServiceModel:
         if ask.fault not in codes_of(ask.method, ask.path):
             raise Refusal("invalid_request")
         return {"problem": ask.fault}
+
+    def _note_commit(self, ask: Ask, team: str) -> None:
+        """Count a request that was carried out, unless its own header asked for a fault."""
+        if ask.fault is None:
+            self.state.count_commit(ask.operation, team)
 
     def _hidden(self, team: str) -> Expected | None:
         """Return the problem that replaces the answer once everything has happened."""
@@ -282,12 +290,16 @@ class ServiceModel:
         if record["meaning"] != meaning:
             raise Refusal("idempotency_key_reused")
         expected: Expected = record["expected"]
+        team = self.state.credentials[ask.key]["team"]
+        if expected.status < 300:
+            self._note_commit(ask, team)
+        else:
+            self.state.drop_fault_after_commit()
         if record["first_answer"] is not None:
             return Expected(
                 expected.status, first_answer=record["first_answer"], is_repeat=True
             )
         # The answer was lost, and comes now for the first time.
-        team = self.state.credentials[ask.key]["team"]
         if self.state.hidden_by(team) is None:
             record["first_answer"] = answer
         return replace(expected, is_repeat=True)
