@@ -21,32 +21,8 @@ ADVICE: Final = {
     "wide": f"a line of code has at most {MAX_COLUMNS} columns",
 }
 """Each rule, and what to write instead."""
-PACKAGE: Final = "emulator/image_workflow_emulator"
 PENDING: Final = {
-    "packed": (
-        f"{PACKAGE}/documents/",
-        f"{PACKAGE}/scenario/",
-        f"{PACKAGE}/service/",
-        f"{PACKAGE}/sweep/",
-        "tests/",
-    ),
-    "nested": ("tests/",),
-    "twofold": (
-        f"{PACKAGE}/documents/",
-        f"{PACKAGE}/scenario/",
-        f"{PACKAGE}/service/",
-        f"{PACKAGE}/sweep/",
-        "tests/",
-    ),
-    "tuples": ("tests/",),
-    "wide": (
-        f"{PACKAGE}/documents/",
-        f"{PACKAGE}/scenario/",
-        f"{PACKAGE}/server/",
-        f"{PACKAGE}/service/",
-        f"{PACKAGE}/sweep/",
-        "tests/",
-    ),
+    "wide": ("emulator/image_workflow_emulator/server/connection.py", "tests/"),
 }
 """Where a rule does not hold yet, by the beginning of the path. Entries only go."""
 
@@ -130,7 +106,7 @@ def is_docstring(node: ast.AST) -> TypeGuard[ast.Expr]:
 
 def is_pending(file: str, rule: str) -> bool:
     """Tell whether a rule does not hold yet in a file."""
-    return file.startswith(PENDING[rule])
+    return file.startswith(PENDING.get(rule, ()))
 
 
 def main() -> int:

@@ -119,11 +119,10 @@ def struck_by(command: str, folder: Path, suite: str = SUITE) -> list[str]:
     return told.read_text().splitlines()
 
 
-WITH_SCENARIOS = [
-    (page, line)
-    for page in ("docs/scenarios.md", "docs/survive.md", "docs/testing.md")
-    for line in commands_of(page, "exec .*--scenario ")
-]
+WITH_SCENARIOS: list[tuple[str, str]] = []
+for taught in ("docs/scenarios.md", "docs/survive.md", "docs/testing.md"):
+    lines = commands_of(taught, "exec .*--scenario ")
+    WITH_SCENARIOS += [(taught, line) for line in lines]
 
 
 def test_there_are_commands_to_try() -> None:

@@ -69,8 +69,11 @@ def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
         expect(
             tab.region("Requests").get_by_role("row").filter(has_text="getTeam")
         ).to_be_visible()
-    addresses = [address for tab in tabs for address in tab.addresses]
-    assert len([address for address in addresses if address.endswith("/events")]) == 1
+    addresses: list[str] = []
+    for tab in tabs:
+        addresses += tab.addresses
+    streams = [address for address in addresses if address.endswith("/events")]
+    assert len(streams) == 1
     tabs[-1].press("Clock", "+10 s")
     expect(
         tabs[1].page.get_by_role("group", name="Clock and scenario")

@@ -21,16 +21,16 @@ FILES = sorted(
     file.name for file in FOLDER.iterdir() if file.suffix not in (".html", ".json")
 )
 VENDORED = json.loads((FOLDER / "vendored.json").read_text(encoding="utf-8"))
-VENDORED_FILES = {
-    file["name"] for component in VENDORED for file in component["components"]
-}
+VENDORED_FILES: set[str] = set()
+for component in VENDORED:
+    VENDORED_FILES.update(file["name"] for file in component["components"])
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 REFERENCE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 

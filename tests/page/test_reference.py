@@ -40,18 +40,14 @@ def test_every_operation_of_the_contract_is_there(
     visitor: Any, service: Service
 ) -> None:
     paths = service.told("GET", "/contract.json")["paths"]
-    operations = [
-        operation
-        for path in paths.values()
-        for name, operation in path.items()
-        if name != "parameters"
-    ]
+    operations = 0
+    for path in paths.values():
+        operations += len(path.keys() - {"parameters"})
 
     visit = visitor("/_emulator/reference")
 
-    expect(visit.page.locator(".opblock")).to_have_count(
-        len(operations), timeout=PATIENCE_MS
-    )
+    blocks = visit.page.locator(".opblock")
+    expect(blocks).to_have_count(operations, timeout=PATIENCE_MS)
 
 
 def test_a_request_brings_the_credential_of_the_sandbox(

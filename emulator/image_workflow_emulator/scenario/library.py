@@ -108,6 +108,6 @@ def _rule_of(operation: str, code: str) -> str:
 def _problem_description(code: str) -> str:
     kind = CATALOGUE[code]
     return (
-        f"The first call of each operation that can return {kind.status} {code} does so. "
-        f"What a good client does: {kind.recovery}."
+        f"The first call of each operation that can return {kind.status} {code} "
+        f"does so. What a good client does: {kind.recovery}."
     )

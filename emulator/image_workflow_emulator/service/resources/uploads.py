@@ -121,10 +121,8 @@ def check_window(session: UploadSession, now: int) -> None:
     if now >= session.expires_at:
         _check_present(session)
         end = format_timestamp(session.expires_at)
-        raise Problem(
-            "upload_expired",
-            f"the window of {session.id} closed at {end}; it is {format_timestamp(now)}",
-        )
+        detail = f"the window of {session.id} closed at {end}; it is "
+        raise Problem("upload_expired", detail + format_timestamp(now))
 
 
 def check_bytes(session: UploadSession, digest: str, now: int) -> None:
@@ -141,8 +139,8 @@ def check_bytes(session: UploadSession, digest: str, now: int) -> None:
         if session.digest != digest:
             raise bytes_conflict(
                 session,
-                f"found bytes other than those that {session.id} accepted; expected the "
-                "same, or a new session",
+                f"found bytes other than those that {session.id} accepted; "
+                "expected the same, or a new session",
             )
         _check_present(session)
 

@@ -108,8 +108,8 @@ def check_profile(call: Call) -> None:
     credential = call.caller.credential
     if credential.profile != "full":
         detail = (
-            f"the credential {credential.name!r} is {credential.profile}; a write needs "
-            "a full one"
+            f"the credential {credential.name!r} is {credential.profile}; "
+            "a write needs a full one"
         )
         raise _credential_problem(call, "permission_denied", detail, only_full=True)
 
