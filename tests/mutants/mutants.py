@@ -86,7 +86,7 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
 
 
 def function_of(name: str) -> str:
-    """Return the function that a mutant changes: `x_foo__mutmut_1`, `xǁClassǁfoo__mutmut_2`."""
+    """Return the function that a mutant changes, whose name mutmut has made longer."""
     mangled = name.partition("__mutmut_")[0]
     return mangled.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
 
