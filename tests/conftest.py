@@ -1,6 +1,7 @@
 """What all tests share: the emulator of a test, and other emulators where a test asks for them."""
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
@@ -32,6 +33,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "emulator(clock, start, world, seed, rate_limits, ...): options of the test's emulator, by their names in "
         "image_workflow_emulator.settings; `clock` and `start` are texts, `world` is the text of a world file",
     )
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one more worker than there are processors: a third of the time tests wait."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_finish() -> None:

@@ -123,13 +123,17 @@ WITH_SCENARIOS: list[tuple[str, str]] = []
 for taught in ("docs/scenarios.md", "docs/survive.md", "docs/testing.md"):
     lines = commands_of(taught, "exec .*--scenario ")
     WITH_SCENARIOS += [(taught, line) for line in lines]
+FIRST, *FURTHER = WITH_SCENARIOS
 
 
 def test_there_are_commands_to_try() -> None:
     assert len(WITH_SCENARIOS) == 4
 
 
-@pytest.mark.parametrize(("page", "line"), WITH_SCENARIOS)
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [FIRST, *(pytest.param(*case, marks=pytest.mark.verify) for case in FURTHER)],
+)
 def test_the_scenario_of_a_command_strikes_the_sandboxes_of_its_tests(
     page: str, line: str, tmp_path: Path
 ) -> None:
