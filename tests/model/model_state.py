@@ -210,15 +210,9 @@ class State:
         Team's own is due. A rule that acts after the commit is only expected to act.
         """
         for whose in (team, None):
-            due: list[Json] = []
-            for rule in self.rules.get(whose, []):
-                if not _matches(rule["match"], subject, value, team):
-                    continue
-                number = rule["matched"] + 1
-                if not _is_after_commit(rule["then"]):
-                    rule["matched"] = number
-                if _is_due(rule, number):
-                    due.append(rule["then"])
+            rules = self._matching_rules(whose, subject, value, team)
+            due = _due(rules)
+            _count([rule for rule in rules if not _is_after_commit(rule["then"])])
             if due:
                 return due[0]
         return {}
@@ -234,17 +228,19 @@ class State:
 
     def _due_after_commit(self, operation: str, team: str) -> Json:
         for whose in (team, None):
-            due: list[Json] = []
-            for rule in self.rules.get(whose, []):
-                is_meant = _matches(rule["match"], "operation", operation, team)
-                if not is_meant or not _is_after_commit(rule["then"]):
-                    continue
-                rule["matched"] += 1
-                if _is_due(rule, rule["matched"]):
-                    due.append(rule["then"])
+            matching = self._matching_rules(whose, "operation", operation, team)
+            rules = [rule for rule in matching if _is_after_commit(rule["then"])]
+            due = _due(rules)
+            _count(rules)
             if due:
                 return due[0]
         return {}
+
+    def _matching_rules(
+        self, whose: str | None, subject: str, value: str, team: str
+    ) -> list[Json]:
+        rules = self.rules.get(whose, [])
+        return [rule for rule in rules if _matches(rule["match"], subject, value, team)]
 
     def drop_fault_after_commit(self) -> None:
         """Let nothing happen after the commit: the request committed nothing."""
@@ -342,10 +338,20 @@ def _matches(match: Json, subject: str, value: str, team: str) -> bool:
     return match.get("team") in (team, None)
 
 
-def _is_due(rule: Json, number: int) -> bool:
+def _due(rules: Iterable[Json]) -> list[Json]:
+    """Return what those rules do that are due on their next match."""
+    return [rule["then"] for rule in rules if _is_due(rule)]
+
+
+def _is_due(rule: Json) -> bool:
     if "when" not in rule:
         return True
-    return bool(rule["when"]["nth"] == str(number))
+    return bool(rule["when"]["nth"] == str(rule["matched"] + 1))
+
+
+def _count(rules: Iterable[Json]) -> None:
+    for rule in rules:
+        rule["matched"] += 1
 
 
 def _is_after_commit(then: Json) -> bool:
