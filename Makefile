@@ -34,6 +34,9 @@ endif
 
 COMPILED := emulator/image_workflow_emulator/_shipped/compiled/.made
 
+# Tests start hundreds of processes. Where Python may not keep bytecode, each of them compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: serve test check contract format verify coverage mutants bench claims screenshot wheel dist sbom release changelog lock clean
 .DELETE_ON_ERROR:
 

@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)  # Unknown with `-p no:xdist`.
 def pytest_xdist_auto_num_workers() -> int:
     """Run one more worker than there are processors: a third of the time tests wait."""
     return (os.cpu_count() or 1) + 1
