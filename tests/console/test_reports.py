@@ -15,6 +15,7 @@ from image_workflow_emulator.console.report_output import (
 from image_workflow_emulator.console.reports import text_lines
 from image_workflow_emulator.console.styles import coloured
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
+from image_workflow_emulator.sweep.runs import OUTCOMES
 
 HOSTILE = 'a\x00\x1b[31m\ud800\ufffe\u202e\n</script><!--"]]>&'
 REMEDY = (
@@ -114,6 +115,11 @@ def test_severities_and_statuses_have_colours() -> None:
     assert lines[1].startswith("  \x1b[31merror\x1b[0m: double-spend")
     assert lines[-3] == "getTeam    \x1b[32m200   \x1b[0m"
     assert lines[-2] == "-          \x1b[33m404   \x1b[0m"
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_each_outcome_of_a_cell_has_a_colour(outcome: str) -> None:
+    assert coloured(outcome).startswith("\x1b[")
 
 
 def test_what_is_printed_elsewhere_than_on_a_terminal_has_no_colours(

@@ -17,6 +17,7 @@ _COLOURS: Final = {
     "hung": "red",
     "failed": "yellow",
     "unnoticed": "yellow",
+    "not-struck": "cyan",
     "survived": "green",
     "noticed": "green",
 }
