@@ -124,20 +124,30 @@ def test_a_replay_makes_nothing() -> None:
 def test_a_post_that_is_sent_again_or_looked_up_is_repeated(later: Entry) -> None:
     journal = [refused(product(request_body={}), CELL), later]
 
-    assert [] == list(unrepeated([journal], CELL))
+    assert [] == list(unrepeated([[product()]], [journal], CELL))
 
 
 def test_a_post_that_is_followed_by_another_is_not_repeated() -> None:
     failed = refused(product(request_body={"name": "Shirt"}), CELL)
     another = product(request_body={"name": "Hat"}, idempotency_key="b")
 
-    assert [failed] == list(unrepeated([[failed, another]], CELL))
+    clean = [[product(), product()]]
+    assert [failed] == list(unrepeated(clean, [[failed, another]], CELL))
+
+
+def test_a_completion_of_another_upload_session_is_a_repetition() -> None:
+    cell = "completeUpload#1:upload_expired"
+    first = entry("completeUpload", request_body={"upload_token": "a"})
+    second = entry("completeUpload", request_body={"upload_token": "b"})
+    run = [refused(first, cell, "upload_expired"), second]
+
+    assert [] == list(unrepeated([[first]], [run], cell))
 
 
 def test_a_post_that_was_answered_late_needs_no_repetition() -> None:
     slow = product(rule={"name": "createProduct#1:slow"})
 
-    assert [] == list(unrepeated([[slow]], "createProduct#1:slow"))
+    assert [] == list(unrepeated([[product()]], [[slow]], "createProduct#1:slow"))
 
 
 # Outputs and pages --------------------------------------------------------------------

@@ -7,6 +7,7 @@ A lost answer must not make more of them, and a client that recovers makes no fe
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from image_workflow_emulator.kernel.wording import count_of
@@ -92,7 +93,7 @@ def made_less(
         return
     counts = [f"{count_of(count, noun)} less" for noun, count in missing.items()]
     message = f"the command succeeded, with {', '.join(counts)} than without the fault"
-    for entry in unrepeated(run, fault):
+    for entry in unrepeated(clean, run, fault):
         message += (
             f"; {entry.name} was answered {_answer_of(entry)} and never came again"
         )
@@ -136,17 +137,29 @@ def _change_by(entry: Entry) -> int:
     return 1
 
 
-def unrepeated(journals: Iterable[Journal], fault: str) -> Iterator[Entry]:
+def unrepeated(
+    clean: Iterable[Journal], run: Sequence[Journal], fault: str
+) -> Iterator[Entry]:
     """Iterate over the POST requests that a fault let fail, and that were neither sent
     again nor looked up. `fault` is the name of its rule.
+
+    A request that the clean run does not have counts as sent again, whatever it says: a
+    new Upload Session has another token.
     """
-    for journal in journals:
+    more = _counted(run) - _counted(clean)
+    for journal in run:
         for index, entry in enumerate(journal):
             if entry.rule_name != fault or not _is_failed_post(entry):
                 continue
             later = journal[index + 1 :]
-            if not any(_follows_up(request, entry) for request in later):
+            is_followed_up = any(_follows_up(request, entry) for request in later)
+            if not is_followed_up and entry.name not in more:
                 yield entry
+
+
+def _counted(journals: Iterable[Journal]) -> Counter[str]:
+    """Return how many requests of each operation there are."""
+    return Counter(entry.name for entry in chain.from_iterable(journals))
 
 
 def _is_failed_post(entry: Entry) -> bool:

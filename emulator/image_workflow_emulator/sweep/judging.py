@@ -56,7 +56,8 @@ class Judge(Struct, frozen=True):
                 # What fails without its fault is flaky.
                 outcome = "failed" if status else "not-struck"
         elif outcome == "survived" and trial.test == WHOLE:
-            for entry in unrepeated(place.journals, str(trial)):
+            clean = self.clean_places[WHOLE].journals
+            for entry in unrepeated(clean, place.journals, str(trial)):
                 outcome = "failed"
                 why = f"the command ended with 0, and {entry.name} never came again"
         return Run(
