@@ -79,6 +79,27 @@ def test_a_run_tries_several_cells_in_a_test_with_fixtures_of_its_own_each(
     assert 3 == report.content["counts"]["runs"]
 
 
+ONCE = """
+RUNS = []
+def test_once(image_workflow):
+    RUNS.append(1)
+    get(image_workflow, 2)
+    assert len(RUNS) == 1
+"""
+"""A test that fails whenever it is repeated in the same process."""
+
+
+def test_a_test_that_fails_after_others_of_its_process_is_judged_alone(
+    tmp_path: Path,
+) -> None:
+    options = ["--jobs", "1", "--only", "getTeam#1:[irs]*_*"]
+
+    report = report_of(tmp_path, options, suite(written(tmp_path, ONCE)))
+
+    assert {"survived"} == set(report.outcomes.values())
+    assert [] == report.content["flaky"]
+
+
 SHARED = """
 @pytest.fixture(scope="module")
 def shop(image_workflow_emulator):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from image_workflow_emulator.sweep.runs import Run, agreed, is_sure
+from image_workflow_emulator.sweep.runs import Outcome, Run, agreed, is_sure
 from tests.sweep.values import MADE_LESS, MADE_TWICE, finding, run
 
 LIMITED = "getTeam#1:rate_limited"
@@ -22,14 +22,23 @@ FAILED = run(LIMITED, "failed")
 def test_a_failure_is_flaky_if_its_repetition_does_not_fail_by_the_fault(
     again: Run, is_flaky: bool
 ) -> None:
-    assert is_flaky == agreed(FAILED, again).is_flaky
+    assert is_flaky == agreed(FAILED, again, came_first=True).is_flaky
 
 
 def test_a_fault_that_had_a_call_at_the_second_attempt_counts() -> None:
     first = run(LIMITED, "not-struck", struck=False)
     second = run(LIMITED, "survived")
 
-    assert second is agreed(first, second)
+    assert second is agreed(first, second, came_first=True)
+
+
+@pytest.mark.parametrize("outcome", ["survived", "failed"])
+def test_a_failure_after_others_of_its_process_is_as_its_repetition(
+    outcome: Outcome,
+) -> None:
+    second = run(LIMITED, outcome)
+
+    assert second is agreed(FAILED, second, came_first=False)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +48,7 @@ def test_a_fault_that_had_a_call_at_the_second_attempt_counts() -> None:
         run("getTeam#1:cut", "hung"),
         run("createProduct#1:cut", "damaged", MADE_TWICE),
         run("createProduct#1:rate_limited", "damaged", MADE_LESS),
+        run("getTeam#1:credential_expired", "failed", struck=False),
     ],
 )
 def test_what_chance_can_cause_is_tried_again(unsure: Run) -> None:

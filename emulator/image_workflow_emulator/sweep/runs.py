@@ -71,18 +71,23 @@ def is_sure(run: Run) -> bool:
     suite may be flaky.
     """
     if run.outcome == "failed":
-        return not run.trial.is_recoverable
+        return run.struck and not run.trial.is_recoverable
     if run.outcome == "hung":
         return run.trial.is_silent and run.struck
     return not {MADE_TWICE, MADE_LESS} & set(run.errors)
 
 
-def agreed(first: Run, second: Run) -> Run:
+def agreed(first: Run, second: Run, *, came_first: bool) -> Run:
     """Return what two runs of a trial are together. A failure that a repetition does
     not show is flaky.
+
+    `came_first` tells whether the first one came before all others of its process. One
+    that did not may show what those have left, so the second counts alone.
     """
     is_worse = OUTCOMES.index(second.outcome) > OUTCOMES.index(first.outcome)
-    if first.outcome == "hung" or not first.struck or is_worse:
+    if not came_first or not first.struck or is_worse:
+        return second
+    if first.outcome == "hung":
         return second
     if second.outcome != first.outcome or not second.struck:
         return structs.replace(first, outcome="failed", is_flaky=True)

@@ -30,7 +30,12 @@ from image_workflow_emulator.sweep.comparison import unread_pages
 from image_workflow_emulator.sweep.gate import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.habits import Habit, habit_of_hanging
 from image_workflow_emulator.sweep.planning import CHOICES, Plan, choose
-from image_workflow_emulator.sweep.runner import Runner, RunnerOptions, flags
+from image_workflow_emulator.sweep.runner import (
+    Runner,
+    RunnerOptions,
+    flags,
+    rounds_of,
+)
 from image_workflow_emulator.sweep.runs import GOOD_OUTCOMES, Run, agreed, is_sure
 from image_workflow_emulator.sweep.shards import merged
 from image_workflow_emulator.sweep.sweep_report import report_of
@@ -144,6 +149,8 @@ class _Sweeping:
         )
         self._first_runs: dict[Cell, Run] = {}
         """How trials that are tried again ended the first time."""
+        self._came_after_others: set[Cell] = set()
+        """Those of them before which their test had run in the same process."""
 
     # The clean run, and the plan ------------------------------------------------------
 
@@ -249,10 +256,12 @@ class _Sweeping:
             batch = running.pop(future)
             if batch.given_up.is_set():
                 continue
-            again = list(self._take(future.result()))
+            again = list(self._take(future.result(), rounds_of(batch.trials)))
             self._waiting.put_back(again)
 
-    def _take(self, runs: Mapping[Cell, Run | None]) -> Iterator[Cell]:
+    def _take(
+        self, runs: Mapping[Cell, Run | None], rounds: Mapping[Cell, int]
+    ) -> Iterator[Cell]:
         """Note and print how trials ended; yield those that have to be tried again."""
         for trial, run in runs.items():
             if run is None:
@@ -260,11 +269,15 @@ class _Sweeping:
                 if any(runs.values()):
                     yield trial
             elif trial in self._first_runs:
-                self._note(agreed(self._first_runs[trial], run))
+                first = self._first_runs[trial]
+                came_first = trial not in self._came_after_others
+                self._note(agreed(first, run, came_first=came_first))
             elif self._is_final(run):
                 self._note(run)
             else:
                 self._first_runs[trial] = run
+                if rounds[trial]:
+                    self._came_after_others.add(trial)
                 self.runner.limits.note_second_attempt(trial)
                 yield trial
 
