@@ -39,6 +39,7 @@ from image_workflow_emulator.sweep.judging import Judge
 from image_workflow_emulator.sweep.processes import TimeLimit, noting, run_to_end
 from image_workflow_emulator.sweep.runs import Run
 from image_workflow_emulator.sweep.time_limits import TimeLimits
+from image_workflow_emulator.sweep.warming import warm_up
 from image_workflow_emulator.testing.emulator import Emulator
 
 _STANDARD_ERROR: Final = 2
@@ -158,6 +159,7 @@ class Runner:
         token = self._option_texts.get("control_token")
         if token is not None:
             self._variables["EMULATOR_CONTROL_TOKEN"] = token
+        warm_up(emulator, token)
 
     # A run with faults ----------------------------------------------------------------
 
