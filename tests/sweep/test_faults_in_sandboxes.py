@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import run_command
+from tests.sweep.commands import report_of, suite, written
 
 CELL = "getTeam#1:internal_error"
 CLIENT = """
@@ -55,3 +56,68 @@ def test_a_fault_is_not_in_a_sandbox_with_a_scenario_of_its_own(tmp_path: Path) 
     cell = cell_of(tmp_path, {"scenario": "some-outputs-fail"})
 
     assert not cell["struck"]
+
+
+# In tests -----------------------------------------------------------------------------
+
+SUITE = """
+from image_workflow_emulator.testing import Emulator
+
+@pytest.fixture
+def read_team(image_workflow_emulator):
+    with image_workflow_emulator.sandbox() as sandbox:
+        yield lambda: get(sandbox)
+
+@pytest.fixture(scope="module")
+def read_shared_team(image_workflow_emulator):
+    with image_workflow_emulator.sandbox() as sandbox:
+        yield lambda: get(sandbox)
+
+def test_deleted(image_workflow_emulator):
+    with image_workflow_emulator.sandbox() as sandbox:
+        get(sandbox)
+
+def test_left():
+    get(Emulator.connect(os.environ["EMULATOR_URL"]).sandbox())
+
+def test_behind_a_fixture(read_team): read_team()
+
+def test_shared(read_shared_team): read_shared_team()
+"""
+"""Sandboxes that tests and fixtures make, and that no fixture returns."""
+
+
+def test_a_fault_is_in_each_sandbox_that_a_test_or_a_fixture_makes(
+    tmp_path: Path,
+) -> None:
+    command = suite(written(tmp_path, SUITE))
+
+    report = report_of(tmp_path, ["--only", CELL], command)
+
+    assert all(cell["struck"] for cell in report.content["cells"])
+    assert {
+        (CELL, "test_deleted"): "failed",
+        (CELL, "test_left"): "failed",
+        (CELL, "test_behind_a_fixture"): "failed",
+        (CELL, "read_shared_team"): "failed",
+    } == report.outcomes_by_test
+
+
+ALIAS = """
+@pytest.fixture
+def shop(image_workflow): return image_workflow
+
+def test_it(shop):
+    assert post(shop).status_code == 201
+    assert post(shop, "b").status_code == 201
+"""
+
+
+def test_a_sandbox_that_two_fixtures_return_is_judged_once(tmp_path: Path) -> None:
+    options = ["--only", "createUpload#1:rate_limited"]
+
+    report = report_of(tmp_path, options, suite(written(tmp_path, ALIAS)))
+
+    (cell,) = report.content["cells"]
+    rules = [finding["rule"] for finding in cell["findings"]]
+    assert 1 == rules.count("gave-up-on-retryable")

@@ -1,9 +1,10 @@
 """What the plugin of pytest does in a run of a sweep: it puts cells in force, and notes
 how the tests ended.
 
-The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. Whatever fixture makes a
-sandbox, the sandbox belongs to the test or, with a wider scope, to all tests that share
-it. The notes also show the sweep which test takes too long.
+The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. A sandbox belongs to the test
+that makes it, in its body or in a fixture. If a fixture with a wider scope makes it, it
+belongs to all tests that share it. The notes also show the sweep which test takes too
+long.
 """
 
 import copy
@@ -12,6 +13,7 @@ import signal
 import time
 from collections.abc import Generator
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,11 @@ from image_workflow_emulator.sweep.evidence import (
     Tasks,
 )
 from image_workflow_emulator.sweep.journals import Entry
+from image_workflow_emulator.sweep.observed_sandboxes import (
+    Observer,
+    OpenSandbox,
+    Owner,
+)
 from image_workflow_emulator.testing import EmulatorError, Sandbox
 
 _Wrapper = Generator[None, Any, Any]
@@ -61,15 +68,19 @@ class SweepRun:
         self._round = 0
         """That of the test that runs."""
         self._rounds_of_items: dict[pytest.Item, int] = {}
-        self._places: dict[str, str] = {}
-        """By the id of a sandbox."""
-        self._used: list[str] = []
-        """The places of the test that runs."""
+        self._owner: Owner | None = None
+        """Who makes sandboxes now: the test that runs, or the fixture that is set
+        up."""
+        self._open: list[OpenSandbox] = []
+        self._used: dict[str, None] = {}
+        """The places of the test that runs, in their order."""
         self._error: str | None = None
         """The name of the exception that failed the test that runs."""
+        self._observer = Observer(self._begin, self._end)
 
     def pytest_unconfigure(self) -> None:
         """End the notes."""
+        self._observer.close()
         self._notes.close()
 
     def _note(self, note: Note) -> None:
@@ -116,17 +127,31 @@ class SweepRun:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> _Wrapper:
+        """Note who makes sandboxes while a fixture is set up."""
+        outer = self._owner
+        owner = Owner(request.node)
+        if fixturedef.scope != "function":
+            owner.fixture = fixturedef.argname
+        self._owner = owner
+        try:
+            value = yield
+            if _is_sandbox(value):
+                self._begin(value)  # it may have been there before
+            return value
+        finally:
+            fixturedef.addfinalizer(partial(self._end_all_of, owner))
+            self._owner = outer
+
+    def _begin(self, sandbox: Sandbox) -> None:
         """Begin a sandbox: before anything else is done in it."""
-        value = yield
-        if _is_sandbox(value):
-            place = request.node.nodeid
-            if fixturedef.scope != "function":
-                place = f"{place}::{fixturedef.argname}"
-            self._places[value.id] = place
-            with self._guarded(f"the fault of {place} is not in force"):
-                self._use_scenario(place, value)
-            fixturedef.addfinalizer(lambda: self._end(place, value))
-        return value
+        owner = self._owner
+        is_open = any(opened.sandbox is sandbox for opened in self._open)
+        if owner is None or is_open:
+            return
+        self._open.append(OpenSandbox(sandbox, owner))
+        self._used[owner.place] = None
+        with self._guarded(f"the fault of {owner.place} is not in force"):
+            self._use_scenario(owner.place, sandbox)
 
     def _use_scenario(self, place: str, sandbox: Sandbox) -> None:
         """Put the fault of a place in force, for each Team by itself."""
@@ -137,16 +162,30 @@ class SweepRun:
             for team in sandbox.teams():
                 sandbox.use(task.scenario, team=team["id"])
 
-    def _end(self, place: str, sandbox: Sandbox) -> None:
-        """Note what happened in a sandbox, after the fixtures that use it and before
-        its own end.
+    def _end(self, sandbox: Sandbox) -> None:
+        """Note what happened in a sandbox, before its own end."""
+        for opened in self._open:
+            if opened.sandbox is sandbox:
+                self._open.remove(opened)
+                self._note_end(opened)
+                return
+
+    def _end_all_of(self, owner: Owner) -> None:
+        """Note what happened in the sandboxes of a test or a fixture, after the
+        fixtures that use them.
         """
+        for opened in list(self._open):
+            if opened.owner is owner:
+                self._end(opened.sandbox)
+
+    def _note_end(self, opened: OpenSandbox) -> None:
+        place = opened.owner.place
         with self._guarded(f"what happened in {place} cannot be read"):
             try:
-                requests = sandbox.requests()
-                conduct = sandbox.conduct()
+                requests = opened.sandbox.requests()
+                conduct = opened.sandbox.conduct()
             except EmulatorError as error:
-                if error.code == "not_found":  # the test itself deleted it
+                if error.code == "not_found":  # it was deleted in another way
                     return
                 raise
             entries = convert(requests, list[Entry], from_attributes=True)
@@ -161,15 +200,19 @@ class SweepRun:
         self._round = self._rounds_of_items.get(item, 0)
         self._note(BegunTest(item.nodeid, self._round))
         self._error = None
+        self._used = {}
+        self._owner = Owner(item)
         failures_before = item.session.testsfailed
         began_at = time.monotonic()
         value = yield
+        self._end_all_of(self._owner)
+        self._owner = None
         status = int(item.session.testsfailed > failures_before)
         seconds = time.monotonic() - began_at
         is_in_worker = hasattr(self._config, "workerinput")  # of pytest-xdist
         ended = EndedTest(
             test=item.nodeid,
-            places=self._used,
+            places=list(self._used),
             status=status,
             seconds=seconds,
             error=self._error,
@@ -187,14 +230,10 @@ class SweepRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Note whose sandboxes a test used."""
-        fixtures = (getattr(item, "funcargs", None) or {}).values()
-        sandboxes = [value for value in fixtures if _is_sandbox(value)]
-        self._used = [
-            self._places[sandbox.id]
-            for sandbox in sandboxes
-            if sandbox.id in self._places
-        ]
+        """Note which sandboxes a test used that it shares with others."""
+        for opened in self._open:
+            if opened.owner.serves(item):
+                self._used[opened.owner.place] = None
 
 
 def _is_sandbox(value: object) -> bool:
