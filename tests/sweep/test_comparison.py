@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.sweep.comparison import (
+    failed_in_vain,
     made_less,
     made_twice,
     outputs_not_taken,
@@ -148,6 +149,31 @@ def test_a_post_that_was_answered_late_needs_no_repetition() -> None:
     slow = product(rule={"name": "createProduct#1:slow"})
 
     assert [] == list(unrepeated([[product()]], [[slow]], "createProduct#1:slow"))
+
+
+# Work that failed -------------------------------------------------------------------
+
+TIMED_OUT = "createPose#1:fail-timed_out"
+END = entry("getOperation", response_body={"id": "op_1", "status": "completed"})
+
+
+def test_work_that_failed_and_that_the_clean_run_saw_completed_failed_in_vain() -> None:
+    failed = pose(TIMED_OUT)
+
+    assert [failed] == list(failed_in_vain([[pose("own"), END]], [[failed]], TIMED_OUT))
+
+
+@pytest.mark.parametrize(
+    ("clean", "later"),
+    [([pose("own")], []), ([pose("own"), END], [pose("own")])],
+    ids=["not awaited", "ordered again"],
+)
+def test_work_that_nobody_awaits_or_that_is_ordered_again_did_not_fail_in_vain(
+    clean: list[Entry], later: list[Entry]
+) -> None:
+    run = [pose(TIMED_OUT), *later]
+
+    assert [] == list(failed_in_vain([clean], [run], TIMED_OUT))
 
 
 # Outputs and pages --------------------------------------------------------------------

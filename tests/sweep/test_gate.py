@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from msgspec import convert
+from msgspec import convert, structs
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.sweep.gate import (
@@ -41,6 +41,15 @@ def test_a_gate_fails_by_what_its_strictness_forbids(
     gate = Gate(strict)
 
     assert failing == [run for run in ALL if gate.fails(run)]
+
+
+@pytest.mark.parametrize(("status", "is_weakness"), [(1, False), (0, True)])
+def test_a_command_may_fail_by_what_nobody_can_mend_if_it_says_so(
+    status: int, is_weakness: bool
+) -> None:
+    ended = structs.replace(HOPELESS, status=status)
+
+    assert is_weakness == Gate().is_weakness(ended)
 
 
 @pytest.mark.parametrize(

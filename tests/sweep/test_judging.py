@@ -136,6 +136,19 @@ def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
     assert "the command ended with 0, and createUpload never came again" == run.why
 
 
+def test_a_command_that_ends_with_0_though_its_work_failed_failed() -> None:
+    cell = "createPose#1:fail-timed_out"
+    ordered = {"work": "op_1", "committed": True}
+    end = entry("getOperation", response_body={"id": "op_1", "status": "completed"})
+    clean = place([entry("createPose", 202, **ordered), end])
+    after = place([entry("createPose", 202, rule={"name": cell}, **ordered)])
+
+    run = judged(cell, after, test="", clean=clean)
+
+    assert "failed" == run.outcome
+    assert "the command ended with 0, though the work of createPose failed" == run.why
+
+
 # Outputs ----------------------------------------------------------------------------
 
 FAILED_OUTPUT = "createPose#1:output-1-timed_out"

@@ -3,6 +3,7 @@
 from itertools import chain
 
 import pytest
+from msgspec import structs
 
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.sweep.gate import Gate
@@ -50,6 +51,17 @@ def test_a_fault_without_a_call_counts_as_not_tried() -> None:
     assert 1 == report.counts["not_run"]
     assert 1 == report.counts["survived"]
     assert [OWN_SCENARIO] == [row["why"] for row in report.details["not_run"]]
+
+
+def test_a_failure_that_a_command_hides_does_not_count_as_right() -> None:
+    revoked = run("getTeam#1:credential_revoked", "failed")
+
+    shown = report_of(swept(revoked))
+    hidden = report_of(swept(structs.replace(revoked, status=0)))
+
+    assert "1 failed by faults that no client can mend" in shown.summary
+    assert "that no client can mend" not in hidden.summary
+    assert ["failed"] == [finding.rule for finding in hidden.findings]
 
 
 def test_a_sweep_without_any_fault_says_why_and_has_a_status_of_its_own() -> None:

@@ -157,6 +157,35 @@ def unrepeated(
                 yield entry
 
 
+def failed_in_vain(
+    clean: Sequence[Journal], run: Sequence[Journal], fault: str
+) -> Iterator[Entry]:
+    """Iterate over the requests whose work a fault let fail, where the client sees in
+    the clean run that it is completed, and orders none in its place. `fault` is the
+    name of its rule.
+    """
+    more = _counted(run) - _counted(clean)
+    awaited = set[str]()
+    for journal in clean:
+        awaited |= _awaited(journal)
+    for entry in chain.from_iterable(run):
+        is_failed = entry.rule_name == fault and entry.committed
+        if is_failed and entry.name in awaited and entry.name not in more:
+            yield entry
+
+
+def _awaited(journal: Journal) -> set[str]:
+    """Return the operations of whose work a client saw that it was completed."""
+    operations: dict[object, str] = {}
+    awaited = set[str]()
+    for entry in journal:
+        if entry.work and not entry.is_read:
+            operations[entry.work] = entry.name
+        elif entry.answer.get("status") == "completed":
+            awaited.add(operations.get(entry.answer.get("id"), ""))
+    return awaited
+
+
 def _counted(journals: Iterable[Journal]) -> Counter[str]:
     """Return how many requests of each operation there are."""
     return Counter(entry.name for entry in chain.from_iterable(journals))

@@ -55,7 +55,8 @@ class Gate(Struct, frozen=True):
 
     def is_weakness(self, run: Run) -> bool:
         """Tell whether a run shows something to fix: damage, a hang, no recovery from
-        what a client can recover from, or completed outputs that were not taken.
+        what a client can recover from, a failure of a command that ended with 0, or
+        completed outputs that were not taken.
         """
         if run.outcome == "damaged" and not run.is_made_less:
             return True
@@ -63,7 +64,8 @@ class Gate(Struct, frozen=True):
             return False
         if run.outcome in ("damaged", "hung") or run.leaves_outputs:
             return True
-        return run.outcome == "failed" and run.trial.is_recoverable
+        is_silent = run.status == 0
+        return run.outcome == "failed" and (run.trial.is_recoverable or is_silent)
 
     def fails(self, run: Run) -> bool:
         """Tell whether a run makes the sweep exit with 1."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from image_workflow_emulator.report import ReportFinding
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.comparison import (
+    failed_in_vain,
     made_less,
     made_twice,
     outputs_not_taken,
@@ -56,10 +57,9 @@ class Judge(Struct, frozen=True):
                 # What fails without its fault is flaky.
                 outcome = "failed" if status else "not-struck"
         elif outcome == "survived" and trial.test == WHOLE:
-            clean = self.clean_places[WHOLE].journals
-            for entry in unrepeated(clean, place.journals, str(trial)):
+            why = self._why_without_success(trial, place)
+            if why:
                 outcome = "failed"
-                why = f"the command ended with 0, and {entry.name} never came again"
         return Run(
             cell=str(trial),
             test=trial.test,
@@ -72,6 +72,20 @@ class Judge(Struct, frozen=True):
             why=why,
             broken=_broken(trial, place),
         )
+
+    def _why_without_success(self, trial: Cell, place: Place) -> str:
+        """Return why a command that ended with 0 did not do what it should; empty if it
+        did.
+        """
+        clean = self.clean_places[trial.test].journals
+        for entry in unrepeated(clean, place.journals, str(trial)):
+            return f"the command ended with 0, and {entry.name} never came again"
+        if trial.group == OUTPUTS and not is_of_one_output(trial.fault):
+            for entry in failed_in_vain(clean, place.journals, str(trial)):
+                return (
+                    f"the command ended with 0, though the work of {entry.name} failed"
+                )
+        return ""
 
     def _findings(
         self, trial: Cell, place: Place, status: int | None

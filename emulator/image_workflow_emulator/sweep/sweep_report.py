@@ -172,9 +172,11 @@ def _left(swept: Swept) -> Iterator[str]:
 
 
 def _fails_rightly(run: Run) -> bool:
-    """Tell whether a run failed as it should: no client can recover from its fault."""
+    """Tell whether a run failed as it should: no client can recover from its fault, and
+    it said so.
+    """
     is_failed = run.outcome == "failed" and not run.leaves_outputs
-    return is_failed and not run.trial.is_recoverable
+    return is_failed and run.status != 0 and not run.trial.is_recoverable
 
 
 def _tables(swept: Swept) -> Iterator[ReportTable]:
