@@ -65,3 +65,82 @@ def test_work_is_charged_by_its_completed_outputs(size: str) -> None:
             expected = arithmetic.generation_charge(workflow, intent, completed)
 
             assert charge == expected, (intent, completed)
+
+
+@pytest.mark.parametrize(
+    ("reading", "charges"),
+    [("plain", [0, 1, 1, 2, 2]), ("down", [0, 0, 1, 1, 2]), ("whole", [0, 2, 2, 2, 2])],
+)
+def test_a_photoshoot_of_which_a_part_failed_is_charged_by_the_reading(
+    reading: str, charges: list[int]
+) -> None:
+    price = orders.PHOTOSHOOT_CREDITS
+
+    charged = [
+        orders.generation_charge(price, completed, 4, reading) for completed in range(5)
+    ]
+
+    assert charged == charges
+
+
+@pytest.mark.parametrize(
+    ("aspect_ratio", "resolution", "expected"),
+    [
+        ("1:1", "1k", (1024, 1024)),
+        ("4:5", "1k", (896, 1152)),
+        ("5:4", "1k", (1152, 896)),
+        ("16:9", "2k", (2752, 1536)),
+        ("9:16", "4k", (3072, 5440)),
+        ("1:900", "1k", (64, 30720)),
+        ("900:1", "1k", (30720, 64)),
+    ],
+)
+def test_by_one_reading_the_area_follows_the_resolution(
+    aspect_ratio: str, resolution: str, expected: tuple[int, int]
+) -> None:
+    size = orders.output_size(aspect_ratio, resolution, "megapixels")
+
+    assert size == expected
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "is_above"),
+    [
+        (5_000, 5_000, False),
+        (5_000, 5_001, True),
+        (8_192, 1, False),
+        (8_193, 1, True),
+        (1, 8_192, False),
+        (1, 8_193, True),
+    ],
+)
+def test_one_reading_refuses_large_uploads(
+    width: int, height: int, is_above: bool
+) -> None:
+    assert orders.is_above_small_limit(width, height) is is_above
+
+
+@pytest.mark.parametrize(("preferred", "primary"), [("b", "b"), ("", "a"), ("x", "a")])
+def test_the_primary_is_the_preferred_photo_or_the_first(
+    preferred: str, primary: str
+) -> None:
+    assert orders.primary_of(["a", "b"], preferred) == primary
+
+
+PHOTOS = st.sampled_from("abcdefgh")
+PRODUCTS = st.lists(PHOTOS, min_size=1, max_size=4, unique=True)
+
+
+@given(st.lists(PRODUCTS, max_size=6), st.lists(PHOTOS, max_size=4))
+def test_subjects_are_packed_as_the_model_packs_them(
+    products: list[list[str]], loose: list[str]
+) -> None:
+    with_primary = [(photos[-1], photos) for photos in products]
+    of_model = [
+        {"primary_asset_id": primary, "asset_ids": photos}
+        for primary, photos in with_primary
+    ]
+
+    packed = orders.pack(with_primary, loose)
+
+    assert list(packed) == arithmetic.subjects(of_model, loose)
