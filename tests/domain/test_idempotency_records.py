@@ -2,6 +2,7 @@
 
 import pytest
 
+from image_workflow_emulator.domain import idempotency
 from image_workflow_emulator.domain.idempotency import (
     RETENTIONS_MS,
     IdempotencyRecords,
@@ -58,3 +59,64 @@ def test_a_record_is_kept_until_the_millisecond_at_which_it_runs_out() -> None:
     records.bind(scope_of("new"), answer_at(BOUND_AT + DAY_MS - 1))
 
     assert [scope.key for scope, _ in records.records()] == ["old", "new"]
+
+
+def test_the_least_reading_keeps_a_key_for_24_hours() -> None:
+    records = IdempotencyRecords()
+    records.bind(scope_of("k"), answer_at(BOUND_AT))
+
+    assert records.find(scope_of("k"), BOUND_AT + DAY_MS - 1) is not None
+    assert records.find(scope_of("k"), BOUND_AT + DAY_MS) is None
+
+
+def test_a_key_that_is_bound_again_is_the_newest() -> None:
+    records = IdempotencyRecords()
+    records.bind(scope_of("a"), answer_at(BOUND_AT))
+    records.bind(scope_of("b"), answer_at(BOUND_AT + 1))
+    newer = answer_at(BOUND_AT + 2)
+
+    records.bind(scope_of("a"), newer)
+
+    assert [scope.key for scope, _ in records.records()] == ["b", "a"]
+    assert records.find(scope_of("a"), BOUND_AT + 3) is newer
+
+
+@pytest.fixture
+def two_records(monkeypatch: pytest.MonkeyPatch) -> IdempotencyRecords:
+    """Records that are full with two keys, bound in the first and second hour."""
+    monkeypatch.setattr(idempotency, "MAX_RECORDS", 2)
+    records = IdempotencyRecords()
+    records.bind(scope_of("a"), answer_at(0))
+    records.bind(scope_of("b"), answer_at(HOUR_MS))
+    return records
+
+
+def test_full_records_have_room_when_the_oldest_runs_out(
+    two_records: IdempotencyRecords,
+) -> None:
+    assert two_records.full_until(DAY_MS - 1) == DAY_MS
+    assert len(two_records.records()) == 2
+
+
+def test_a_record_that_has_run_out_makes_room(two_records: IdempotencyRecords) -> None:
+    assert two_records.full_until(DAY_MS) is None
+    assert [scope.key for scope, _ in two_records.records()] == ["b"]
+
+
+def test_records_with_room_for_one_more_are_not_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(idempotency, "MAX_RECORDS", 2)
+    records = IdempotencyRecords()
+    records.bind(scope_of("a"), answer_at(0))
+
+    assert records.full_until(2 * DAY_MS) is None
+    assert len(records.records()) == 1
+
+
+def test_records_of_a_state_file_are_kept_whenever_they_run_out() -> None:
+    records = IdempotencyRecords()
+    records.restore(scope_of("a"), answer_at(0))
+    records.restore(scope_of("b"), answer_at(9 * DAY_MS))
+
+    assert [scope.key for scope, _ in records.records()] == ["a", "b"]
