@@ -2,7 +2,16 @@
 
 import pytest
 
-from image_workflow_emulator.domain.readings import READINGS, chosen, parse_readings
+from image_workflow_emulator.domain.readings import (
+    DECISIONS,
+    READINGS,
+    Reading,
+    Readings,
+    by_decision,
+    chosen,
+    parse_readings,
+    with_readings,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +74,38 @@ def test_stingy_has_what_gives_less_or_refuses_and_nothing_else() -> None:
 def test_an_unknown_reading_is_named(text: str) -> None:
     with pytest.raises(ValueError, match=f"^{text}$"):
         parse_readings(text)
+
+
+def test_a_reading_is_of_a_decision_and_changes_a_field() -> None:
+    assert READINGS["D33=required"] == Reading("D33", "required", "defaults", "refuses")
+    assert READINGS["D10=releases"] == Reading("D10", "releases", "key_binding", "more")
+    assert READINGS["D10=releases"].name == "D10=releases"
+    assert "D33=plain" not in READINGS
+
+
+def test_decisions_with_readings_come_in_the_order_of_the_ledger() -> None:
+    assert list(DECISIONS) == sorted(set(DECISIONS))
+    assert {"D02", "D10", "D76"} <= set(DECISIONS)
+
+
+def test_a_file_has_the_readings_by_their_decisions() -> None:
+    readings = Readings(defaults="required", last_page="always-a-cursor")
+
+    assert by_decision(readings) == {"D26": "always-a-cursor", "D33": "required"}
+
+
+def test_readings_are_chosen_beside_those_that_there_are() -> None:
+    base = Readings(defaults="required", location="relative")
+
+    readings = with_readings(["D26=always-a-cursor", "D70=plain"], base)
+
+    assert readings == Readings(defaults="required", last_page="always-a-cursor")
+
+
+def test_what_is_given_comes_before_what_is_parsed() -> None:
+    base = Readings(defaults="required", location="relative")
+
+    readings = parse_readings("D33=other-defaults", base)
+
+    assert readings == Readings(defaults="other-defaults", location="relative")
+    assert parse_readings("plain", base) == base
