@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 import pytest
 from msgspec import ValidationError, convert, to_builtins
-from PIL import Image
+from msgspec.structs import replace
+from PIL import Image, ImageChops
 
 from image_workflow_emulator.domain.recipes import (
     CardRecipe,
@@ -125,6 +126,22 @@ def test_every_picture_has_the_size_and_format_asked_for_alone(
 def test_the_same_recipe_and_inputs_give_the_same_bytes(target: PictureFormat) -> None:
     for recipe, inputs in orders(320, 240, target):
         assert render(recipe, inputs) == render(recipe, inputs)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        PhotographRecipe(width=4096, height=2730, format="png", subject_count=0),
+        EditRecipe(width=4096, height=2730, format="png", instructions="Brighten."),
+    ],
+)
+def test_a_picture_of_4k_has_each_pixel_of_2k_twice(recipe: Recipe) -> None:
+    half = replace(recipe, width=2048, height=1365)
+
+    image = decode(render(recipe, []))
+
+    doubled = decode(render(half, [])).resize(image.size, Image.Resampling.NEAREST)
+    assert ImageChops.difference(image, doubled).getbbox() is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import EditRecipe
-from image_workflow_emulator.imaging.canvas import Canvas, backdrop, stretched
+from image_workflow_emulator.imaging.canvas import Canvas, backdrop, enlarged
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color, chance, opaque
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
@@ -58,7 +58,7 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Picture:
         radius = max(layout.size) / 56
         paste_panel(canvas.image, panel=panel, place=place, radius=radius)
     _paint_inputs(canvas, inputs, room)
-    return stretched(canvas.image, size)
+    return enlarged(canvas.image, size)
 
 
 def _paint_inputs(canvas: Canvas, inputs: Sequence[bytes], room: Box) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import Recipe
-from image_workflow_emulator.imaging.canvas import rounded_mask, stretched
+from image_workflow_emulator.imaging.canvas import enlarged, rounded_mask
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color
 from image_workflow_emulator.imaging.geometry import Box
 from image_workflow_emulator.imaging.labels import QUIET, chip, sign, text_line
@@ -21,8 +21,7 @@ Cells = list[Picture]
 SMALLEST_WITH_WORDS = 160
 """Pixels of the shorter edge; no word can be read in a smaller picture."""
 _DRAWN_EDGE = 2048
-"""Pixels of the longer edge; larger pictures are stretched, which is seen only there.
-"""
+"""Pixels of the longer edge; larger pictures are enlarged, which is seen only there."""
 _MARGIN_SHARE = 0.03
 """A share of the shorter edge, around the plaque and what is beside it."""
 _WIDE = 1.4
@@ -111,7 +110,7 @@ def with_plaque(
     size = (recipe.width, recipe.height)
     layout = layout_of(size, beside_share=0.28, below_share=0.4)
     if min(size) < SMALLEST_WITH_WORDS:
-        return stretched(draw(layout.size, layout.scene), size)
+        return enlarged(draw(layout.size, layout.scene), size)
     letters = max(layout.size) * _LETTERS
     image = _draw_plaque(plaque, layout, letters)
     place = layout.plaque.place(image.width, image.height, down=1.0)
@@ -120,7 +119,7 @@ def with_plaque(
         scene = scene.above(place.top - layout.margin)
     canvas = draw(layout.size, scene)
     paste_panel(canvas, panel=image, place=place, radius=letters * 0.5)
-    return stretched(canvas, size)
+    return enlarged(canvas, size)
 
 
 def paste_panel(canvas: Picture, panel: Picture, place: Box, radius: float) -> None:
