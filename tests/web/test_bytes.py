@@ -64,6 +64,7 @@ NOT_ALLOWED = (405, "invalid_request")
 CONFLICT = (409, "upload_bytes_conflict")
 EXPIRED = (410, "upload_expired")
 UNAVAILABLE = (503, "service_unavailable")
+INTERNAL_ERROR = (500, "internal_error")
 
 
 @pytest.mark.parametrize(
@@ -396,6 +397,25 @@ def test_a_picture_that_is_asked_for_while_the_emulator_stops_is_unavailable(
     assert answer.outcome == UNAVAILABLE
     assert "the emulator is stopping" in answer.json["detail"]
     assert answer.retry_after == 1
+    assert caplog.records == []
+
+
+def test_reads_of_a_size_while_the_emulator_stops_are_answered_by_the_contract(
+    emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
+) -> None:
+    emulator.application = Application(settings_of())
+    photograph = emulator.photograph().json
+    emulator.advance(60)
+    done = emulator.get(f"/generations/{photograph['id']}").json
+    asset_id = done["outputs"][0]["asset"]["id"]
+    emulator.application.close()
+
+    listed = emulator.get("/assets")
+    read = emulator.get(f"/assets/{asset_id}")
+
+    assert listed.outcome == INTERNAL_ERROR
+    assert "the emulator is stopping" in listed.json["detail"]
+    assert read.outcome == INTERNAL_ERROR
     assert caplog.records == []
 
 

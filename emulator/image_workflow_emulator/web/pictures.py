@@ -50,11 +50,19 @@ class PictureWorker:
         """Make sure that the sizes of pictures are known.
 
         The caller holds the pictures meanwhile.
+
+        Raises:
+            Problem: internal_error, the emulator is stopping. No read declares 503.
         """
         drawings = [self.data(images, key) for key in images.undeveloped(keys)]
-        with self._unasked.waiting_for_a_request():
-            # The bytes may be dropped at once, if memory is short.
-            await asyncio.gather(*drawings)
+        try:
+            with self._unasked.waiting_for_a_request():
+                # The bytes may be dropped at once, if memory is short.
+                await asyncio.gather(*drawings)
+        except Problem as unavailable:
+            detail = unavailable.detail
+            remedy = unavailable.remedy
+            raise Problem("internal_error", detail, remedy=remedy) from None
 
     async def data(self, images: ImageStore, key: str) -> bytes:
         """Return the bytes of a picture.
