@@ -89,6 +89,24 @@ Light = Literal["red", "green"]
 Press = Literal["pressed"]
 
 
+def test_a_lifecycle_follows_its_table_to_a_state_without_moves() -> None:
+    light = Lifecycle[str, str](
+        Light, Press, {"red": {"pressed": "green"}, "green": {}}
+    )
+
+    assert light.after("red", "pressed") == "green"
+    assert light.terminal == {"green"}
+
+
+def test_a_lifecycle_may_lead_to_every_state() -> None:
+    light = Lifecycle[str, str](
+        Light, Press, {"red": {"pressed": "green"}, "green": {"pressed": "red"}}
+    )
+
+    assert light.after("green", "pressed") == "red"
+    assert light.terminal == frozenset()
+
+
 @pytest.mark.parametrize(
     "moves",
     [

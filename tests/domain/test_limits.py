@@ -90,14 +90,16 @@ def test_each_change_of_credits_is_noted_with_what_it_left() -> None:
     ledger.reserve("op_1", 0, 4)
     ledger.settle("gen_1", 3, 5)
     ledger.settle("op_1", 0, 6)
-    ledger.grant(-6, 7, "set")
+    ledger.reserve("op_2", 1, 7)
+    ledger.grant(-6, 8, "set")
 
     assert ledger.history.changes == [
         CreditChange(1, 1, 10, 10, 0, "start", None),
         CreditChange(2, 3, -4, 6, 4, "reserved", "gen_1"),
         CreditChange(3, 5, 0, 6, 1, "charged", "gen_1"),
         CreditChange(4, 5, 1, 7, 0, "released", "gen_1"),
-        CreditChange(5, 7, -6, 1, 0, "set", None),
+        CreditChange(5, 7, -1, 6, 1, "reserved", "op_2"),
+        CreditChange(6, 8, -6, 0, 1, "set", None),
     ]
 
 

@@ -119,3 +119,15 @@ def test_a_cursor_goes_on_below_an_item_that_is_gone() -> None:
     page = paginate([["b1", "b3"]], pose_of, SIGNER, OF_TEAM, 2, cursor, False)
 
     assert ids_of(page) == ["b1"]
+
+
+def test_a_page_loads_one_item_more_than_it_shows() -> None:
+    loaded: list[str] = []
+
+    def load(pose_id: str) -> Pose:
+        loaded.append(pose_id)
+        return pose_of(pose_id)
+
+    paginate([GLOBAL_POSES, POSES_OF_TEAM], load, SIGNER, OF_TEAM, 3, None, False)
+
+    assert loaded == NEWEST_FIRST[:4]
