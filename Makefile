@@ -87,7 +87,7 @@ coverage: $(VENV)/dev.made $(COMPILED)
 COVERED_PERCENT := 99
 
 mutants: $(VENV)/verify.made $(COMPILED)
-	$(BIN)/python tests/mutants/mutants.py $(OPTIONS)
+	$(BIN)/python -m tests.mutants.mutants $(OPTIONS)
 
 bench: $(VENV)/verify.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)

@@ -1,43 +1,50 @@
 """Changes the code one place at a time, and lists the changes that no test notices.
 
 `make mutants` tries all of them, a room at a time with the tests of that room; `make
-verify` tries a sample. mutmut makes the changes, in undecorated functions, and runs the
-tests that call the changed one. What it changes in a message is left out: any literal
-text with a space in it. Tests that start processes see the unchanged code.
+verify` tries a sample. mutmut makes the changes, in undecorated functions, and
+`trials.py` runs the tests that call the changed one. What mutmut changes in a message
+is left out: any literal text with a space in it. Tests that start processes see the
+unchanged code.
 """
 
 import argparse
 import ast
-import configparser
 import itertools
 import json
 import os
 import random
-import subprocess
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import pytest
+
+from tests.mutants.trials import ChangedFunction, Trials
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 PACKAGE: Final = "image_workflow_emulator"
-SOURCE: Final = "src"
-"""Where mutmut expects the package: its names of functions begin below this folder."""
 ROOMS: Final = {
     "kernel": ("tests/kernel",),
-    "domain": ("tests/domain", "tests/service", "tests/web"),
-    "service": ("tests/service", "tests/web", "tests/control"),
+    "domain": ("tests/domain",),
     "scenario": ("tests/scenario_files", "tests/playing_scenarios"),
     "web/checks.py": ("tests/web", "tests/playing_scenarios"),
+    "service": ("tests/service", "tests/web", "tests/control"),
 }
 """The rooms and files whose code is changed, and the tests that should notice."""
+RUN_AT_IMPORT: Final = {"domain/readings.py: _readings_in_order"}
+"""Functions that only run while their module is imported: any change comes too late."""
 SURVIVORS: Final = Path(__file__).with_name("survivors.json")
 """The changes that no test can notice, each with the reason."""
+PYTEST_OPTIONS: Final = (
+    "--quiet",
+    "--no-summary",
+    "-pno:cacheprovider",
+    # The package is imported before pytest begins: its own asserts are not rewritten.
+    "-Wignore::pytest.PytestAssertRewriteWarning",
+)
 SEED: Final = 20260101
-KILLED: Final = {1, 3, 24, 36, 152, 255, -24}
-"""Exit codes of mutmut for a change that a test noticed, by failing or by not ending."""
 
 
 class Change(NamedTuple):
@@ -53,9 +60,9 @@ class Change(NamedTuple):
 
 
 class Mutant(NamedTuple):
-    """A changed function, by its name in mutmut."""
+    """A changed function, and what is changed in it."""
 
-    name: str
+    function: ChangedFunction
     change: Change
 
 
@@ -81,8 +88,14 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
         removed, added = changed_lines(before, after)
         is_of_text = '"' in removed and '"' in added
         if not (is_of_text and skeleton(before) == skeleton(after)):
-            change = Change(f"{path}: {function}", removed, added)
-            yield Mutant(f"{module_name}.{name}", change)
+            source = textwrap.dedent("\n".join(after))
+            names = tuple(function.split("."))
+            changed_function = ChangedFunction(
+                f"{module_name}.{name}", module_name, names, source
+            )
+            yield Mutant(
+                changed_function, Change(f"{path}: {function}", removed, added)
+            )
 
 
 def function_of(name: str) -> str:
@@ -133,69 +146,24 @@ def mutants_in(room: str) -> list[Mutant]:
     mutants: list[Mutant] = []
     for file in files:
         mutants += mutants_of(file)
-    return mutants
+    return [mutant for mutant in mutants if mutant.change.place not in RUN_AT_IMPORT]
 
 
-def prepare(folder: Path, room: str) -> None:
-    """Lay out a copy of the project in which mutmut can work."""
-    (folder / SOURCE).symlink_to(ROOT / "emulator")
-    (folder / "tests").symlink_to(ROOT / "tests")
-    workplace = folder / "mutants"
-    workplace.mkdir()
-    for path in ROOT.iterdir():
-        if path.name not in {"tests", "mutants", ".venv", ".git", "emulator"}:
-            (workplace / path.name).symlink_to(path)
-    (workplace / "emulator").symlink_to(SOURCE)
-    write_settings(folder / "setup.cfg", room)
+def tests_of(place: str) -> tuple[str, ...]:
+    """Return the tests that should notice changes in a room, or in a file of it."""
+    for room, tests in ROOMS.items():
+        if place == room or place.startswith(f"{room}/"):
+            return tests
+    raise ValueError(f"{place} is not in {', '.join(ROOMS)}")
 
 
-def write_settings(file: Path, room: str) -> None:
-    """Tell mutmut which files of the package it changes, and which tests it runs."""
-    pattern = f"{SOURCE}/{PACKAGE}/{room}"
-    if not room.endswith(".py"):
-        pattern += "/*"
-    settings = configparser.ConfigParser()
-    settings["mutmut"] = {
-        "source_paths": SOURCE,
-        "only_mutate": pattern,
-        "pytest_add_cli_args_test_selection": "\n".join(ROOMS[room]),
-    }
-    with file.open("w", encoding="utf-8") as opened:
-        settings.write(opened)
-
-
-def survivors_among(room: str, mutants: Sequence[Mutant]) -> list[Mutant]:
-    """Run the tests of a room against mutants, and return those that no test noticed."""
-    with tempfile.TemporaryDirectory(prefix="mutants-") as temporary:
-        folder = Path(temporary)
-        prepare(folder, room)
-        run_mutmut(folder, [mutant.name for mutant in mutants])
-        exit_codes = exit_codes_in(folder)
-    return [mutant for mutant in mutants if exit_codes[mutant.name] not in KILLED]
-
-
-def run_mutmut(folder: Path, names: Sequence[str]) -> None:
-    """Try mutants by their names; end the program with mutmut's output if it fails."""
-    mutmut = Path(sys.executable).with_name("mutmut")
-    outcome = subprocess.run(
-        [mutmut, "run", *names],
-        cwd=folder,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if outcome.returncode:
-        sys.exit(f"mutmut failed:\n{outcome.stdout[-4000:]}\n{outcome.stderr}")
-
-
-def exit_codes_in(folder: Path) -> dict[str, int]:
-    """Return how the tests of each mutant ended, by its name."""
-    exit_codes: dict[str, int] = {}
-    for file in folder.glob(f"mutants/{SOURCE}/{PACKAGE}/**/*.meta"):
-        content = json.loads(file.read_text("utf-8"))
-        exit_codes |= content["exit_code_by_key"]
-    return exit_codes
+def survivors_among(place: str, mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Run the tests of a place against mutants, and return what no test noticed."""
+    trials = Trials([mutant.function for mutant in mutants])
+    status = pytest.main([*PYTEST_OPTIONS, *tests_of(place)], [trials])
+    if status or trials.broken_tests:
+        sys.exit(f"{place}: the tests fail: {trials.broken_tests}")
+    return [mutant for mutant in mutants if trials.survives(mutant.function)]
 
 
 def listed_changes() -> set[Change]:
@@ -206,35 +174,36 @@ def listed_changes() -> set[Change]:
     }
 
 
-def mutants_by_room(
-    rooms: Sequence[str], sample: int | None
+def mutants_by_place(
+    places: Sequence[str], sample: int | None
 ) -> dict[str, list[Mutant]]:
     """Return all mutants of rooms, or a sample of them, which is always the same."""
-    by_room = {room: mutants_in(room) for room in rooms}
+    by_place = {place: mutants_in(place) for place in places}
     if sample is None:
-        return by_room
-    mutants = [*itertools.chain.from_iterable(by_room.values())]
+        return by_place
+    mutants = [*itertools.chain.from_iterable(by_place.values())]
     drawn = set(random.Random(SEED).sample(mutants, min(sample, len(mutants))))
     return {
-        room: [mutant for mutant in mutants if mutant in drawn]
-        for room, mutants in by_room.items()
+        place: [mutant for mutant in mutants if mutant in drawn]
+        for place, mutants in by_place.items()
     }
 
 
 def main() -> int:
     """Try mutants, print what survived, and return 1 if a survivor is not listed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rooms", nargs="*", default=[*ROOMS], help=", ".join(ROOMS))
+    rooms = ", ".join(ROOMS)
+    parser.add_argument(
+        "places", nargs="*", default=[*ROOMS], help=f"{rooms}, or files"
+    )
     parser.add_argument("--sample", type=int, metavar="COUNT")
     options = parser.parse_args()
-    if not ROOMS.keys() >= {*options.rooms}:
-        parser.error(f"the rooms are {', '.join(ROOMS)}")
     os.chdir(ROOT)  # mutmut reads pyproject.toml when it is imported
     listed = listed_changes()
     unlisted: list[Change] = []
-    for room, mutants in mutants_by_room(options.rooms, options.sample).items():
-        survivors = survivors_among(room, mutants)
-        print(f"{room}: {len(mutants)} changes, {len(survivors)} survived", flush=True)
+    for place, mutants in mutants_by_place(options.places, options.sample).items():
+        survivors = survivors_among(place, mutants)
+        print(f"{place}: {len(mutants)} changes, {len(survivors)} survived", flush=True)
         changes = [mutant.change for mutant in survivors]
         unlisted += [change for change in changes if change not in listed]
     print(*unlisted, sep="\n")
