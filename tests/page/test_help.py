@@ -2,9 +2,19 @@
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect
+from tests.page.browser import PHONE, Service, Visit, expect
 
 pytestmark = pytest.mark.verify
+COVERED = """
+block => {
+  const button = block.querySelector("button").getBoundingClientRect();
+  const words = document.createRange();
+  words.selectNodeContents(block.querySelector("pre"));
+  const lines = [...words.getClientRects()];
+  return lines.some((line) => line.right > button.left && line.top < button.bottom);
+}
+"""
+"""Whether words of a block are under its button."""
 
 
 def test_examples_have_the_address_of_this_emulator(
@@ -30,6 +40,15 @@ def test_a_block_is_copied(visitor: object) -> None:
     copied = visit.page.evaluate("navigator.clipboard.readText()")
 
     assert copied.startswith("curl ")
+
+
+def test_the_button_of_a_block_covers_no_words(visitor: object) -> None:
+    visit = visitor("/_emulator#help/scenarios.md", **PHONE)  # type: ignore[operator]
+    block = visit.page.locator(".body").filter(has_text="scenario check busy-team")
+
+    is_covered = block.evaluate(COVERED)
+
+    assert not is_covered
 
 
 @pytest.mark.parametrize("place", ["help/scenarios", "help/scenarios.md"])
