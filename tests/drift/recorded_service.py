@@ -1,8 +1,10 @@
 """A recorded service: an emulator in this process, on a manual clock."""
 
 import asyncio
+import atexit
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -55,6 +57,14 @@ class MeasuredPictures(DescribedPictures):
         return stored, list(parts)
 
 
+@cache
+def event_loop() -> asyncio.AbstractEventLoop:
+    """The loop of all recorded services, as a new one for each request takes time."""
+    runner = asyncio.Runner()
+    atexit.register(runner.close)
+    return runner.get_loop()
+
+
 class RecordedService:
     """Asks an emulator with some readings, and keeps the exchanges with its times."""
 
@@ -93,7 +103,7 @@ class RecordedService:
         headers = {"content-type": content_type}
         target = f"/_emulator{path}"
         asked = ask(self.application, method, target, headers, content)
-        answer = asyncio.run(asked)
+        answer = event_loop().run_until_complete(asked)
         assert answer.status < 400, answer.body
         return answer.body
 
@@ -108,7 +118,7 @@ class RecordedService:
         at = self.application.sandboxes.default.clock.now()
         target = url.removeprefix(ORIGIN)
         asked = ask(self.application, method, target, headers, body or b"")
-        answer = asyncio.run(asked)
+        answer = event_loop().run_until_complete(asked)
         exchange = RecordedExchange(
             where=f"request {len(self.exchanges) + 1}",
             at=at,
