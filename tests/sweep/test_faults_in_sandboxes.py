@@ -1,35 +1,29 @@
 """The fault of a cell is in every sandbox that a command makes, unless it names a scenario of its own."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.command import run_command
-from tests.sweep.commands import report_of, suite, written
+from tests.sweep.commands import client, report_of, suite, written
 
 CELL = "getTeam#1:internal_error"
-CLIENT = """
-import json, os, sys
-from tests.support.served_client import ServedClient
-
-url = os.environ["EMULATOR_URL"]
-sandbox = ServedClient(url).told("POST", "/sandboxes", json.loads(sys.argv[1]))
-client = ServedClient(f"{url}/v1", sandbox["env"]["IMAGE_WORKFLOW_API_KEY"])
-sys.exit(client.get("/team").status != 200)
+ELSEWHERE = """
+control = os.environ["EMULATOR_URL"] + "/_emulator/sandboxes"
+headers = {"Content-Type": "application/json"}
+request = urllib.request.Request(control, sys.argv[1].encode(), headers)
+with urllib.request.urlopen(request) as answer:
+    KEY = json.loads(answer.read())["env"]["IMAGE_WORKFLOW_API_KEY"]
+send("GET", "/team")
 """
 """Makes a sandbox, and reads its Team once."""
 
 
 def cell_of(tmp_path: Path, options: Any, *more: str) -> Any:
     """How the cell ended in a sandbox with some options."""
-    file = tmp_path / "report.json"
-    command = (sys.executable, "-c", CLIENT, json.dumps(options))
-    only = ("--only", CELL, "--report", str(file))
-    run_command("sweep", *only, *more, "--", *command)
-    (cell,) = json.loads(file.read_text())["cells"]
+    command = [*client(ELSEWHERE), json.dumps(options)]
+    (cell,) = report_of(tmp_path, ["--only", CELL, *more], command).content["cells"]
     return cell
 
 
