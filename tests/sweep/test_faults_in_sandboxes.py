@@ -102,8 +102,8 @@ ALIAS = """
 def shop(image_workflow): return image_workflow
 
 def test_it(shop):
-    assert post(shop).status_code == 201
-    assert post(shop, "b").status_code == 201
+    post(shop)
+    post(shop, "b")
 """
 
 

@@ -58,7 +58,7 @@ def test_it(image_workflow, tmp_path):
     assert not image_workflow.requests()
     for attempt in range(3):
         try: return get(image_workflow, 3)
-        except (httpx.TransportError, ValueError): pass
+        except OSError: pass
 """
 """A test that needs fixtures of its own."""
 
@@ -198,7 +198,7 @@ def test_what_a_test_leaves_undone_is_its_own_also_behind_a_control_token(
 def test_it(image_workflow):
     for key in "ab":
         try: return post(image_workflow, key)
-        except httpx.RequestError: pass
+        except OSError: pass
 """
     lost = "createUpload#1:lost-after-commit"
     options = ["--only", lost, "--control-token", "open sesame"]
@@ -236,10 +236,9 @@ def test_a_list_that_the_clean_run_did_not_read_to_its_end_is_named(
 ) -> None:
     first_page = """
 def test_poses(image_workflow):
-    headers = {"Authorization": f"Bearer {image_workflow.api_key}"}
     for attempt in range(2):
-        answer = httpx.get(image_workflow.base_url + "/poses?limit=1", headers=headers)
-        if answer.status_code == 200: return
+        try: return send(image_workflow, "/poses?limit=1")
+        except urllib.error.HTTPError: pass
     raise AssertionError
 """
     command = suite(written(tmp_path, first_page))
