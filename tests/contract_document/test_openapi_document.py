@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
@@ -786,6 +785,9 @@ def test_without_readings_each_decision_is_read_plainly(field: str) -> None:
 
 @pytest.mark.parametrize("name", ["openapi.yaml", "control-plane.yaml"])
 def test_a_contract_is_valid_openapi(name: str) -> None:
+    # Takes seconds, which each worker would spend when it collects the tests.
+    from openapi_spec_validator import OpenAPIV31SpecValidator
+
     errors = OpenAPIV31SpecValidator(read_contract(name)).iter_errors()
 
     assert [error.message for error in errors] == []
