@@ -46,3 +46,21 @@ def test_one_value_means_something_else_in_each_filter(
 
     assert len(by_type) == 1
     assert by_target == []
+
+
+@CLAMPS
+def test_what_comes_after_a_clamped_limit_is_still_checked(
+    emulator: EmulatorUnderTest,
+) -> None:
+    refused = emulator.get("/operations?limit=1000&type=nonsense")
+
+    assert refused.status == 400
+    assert refused.json["detail"].startswith('type: found "nonsense"; expected ')
+
+
+@CLAMPS
+def test_a_word_of_digits_is_no_number_to_clamp(emulator: EmulatorUnderTest) -> None:
+    refused = emulator.get("/operations?type=123")
+
+    assert refused.status == 400
+    assert refused.json["detail"].startswith('type: found "123"; expected ')
