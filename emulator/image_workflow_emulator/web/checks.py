@@ -126,7 +126,7 @@ def parse_query(
     query_string: bytes,
     parameters: Mapping[str, QueryParameter],
     *,
-    clamps: bool = False,
+    clamps: bool,
 ) -> dict[str, str]:
     """Return the query of an operation, checked against its parameters (D02).
 
