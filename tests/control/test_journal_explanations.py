@@ -225,6 +225,11 @@ def read_without_bearer(emulator: EmulatorUnderTest) -> Answer:
     return emulator.get("/team", None, headers={"Authorization": FULL})
 
 
+def read_with_two_keys(emulator: EmulatorUnderTest) -> Answer:
+    header = ("Authorization", f"Bearer {FULL}")
+    return emulator.get("/team", headers=[header, header])
+
+
 def read_with_unknown_key(emulator: EmulatorUnderTest) -> Answer:
     return emulator.get("/team", "nobody")
 
@@ -266,6 +271,7 @@ USE_OTHER = "send it with a credential of the Team 'Other', which owns it"
             "send the header Authorization with `Bearer` and an API key",
             read_without_key,
         ),
+        ("send the header Authorization once", read_with_two_keys),
         ("write `Bearer` and a space before the API key", read_without_bearer),
         (
             "use an API key of this emulator, which GET /_emulator/teams lists",
