@@ -257,8 +257,8 @@ def stretched(image: Picture, size: Size) -> Picture:
 def enlarged(image: Picture, size: Size) -> Picture:
     """The image at twice its size, or itself if it has this size.
 
-    Pixels are doubled: computing those between them takes ten times as long, for a file
-    that is twice as long.
+    Pixels are doubled: computing those between them takes ten times as long, and a PNG
+    is then twice as large.
     """
     if image.size == size:
         return image
