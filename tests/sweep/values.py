@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec import structs
+
 from image_workflow_emulator.report import ReportFinding
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.evidence import EndedTest, Place
@@ -58,9 +60,8 @@ def download(number: int) -> Entry:
 
 def refused(request: Entry, cell: str, code: str = "service_unavailable") -> Entry:
     """The same request, which the fault of a cell refused."""
-    members = {"status": 503, "code": code, "committed": False, "rule": {"name": cell}}
-    kept = {name: getattr(request, name) for name in request.__struct_fields__}
-    return Entry(**(kept | members))
+    rule = {"name": cell}
+    return structs.replace(request, status=503, code=code, committed=False, rule=rule)
 
 
 def place(*journals: list[Entry], status: int = 0, error: str | None = None) -> Place:
