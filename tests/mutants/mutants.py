@@ -29,7 +29,7 @@ ROOMS: Final = {
     "kernel": ("tests/kernel",),
     "domain": ("tests/domain",),
     "scenario": ("tests/scenario_files", "tests/playing_scenarios"),
-    "web/checks.py": ("tests/web", "tests/playing_scenarios"),
+    "web/checks.py": ("tests/web", "tests/http", "tests/control"),
     "service": ("tests/service", "tests/web", "tests/control"),
 }
 """The rooms and files whose code is changed, and the tests that should notice."""
