@@ -121,7 +121,7 @@ class Trials:
             if not tests:
                 self.uncalled.add(function.name)
                 continue
-            if len(running) == (os.cpu_count() or 1):
+            while len(running) == (os.cpu_count() or 1):
                 self._end_of_one(running)
             running[self._start(function, tests)] = function.name
         while running:
@@ -206,6 +206,8 @@ class Trials:
     def _end_of_one(self, running: dict[int, str]) -> None:
         """Wait until a process has ended, and note how."""
         process, status = os.wait()
+        if process not in running:
+            return  # one that a test has left behind
         name = running.pop(process)
         self.exit_codes[name] = os.waitstatus_to_exitcode(status)
         if self.exit_codes[name] == NOT_MADE:
