@@ -37,9 +37,9 @@ from image_workflow_emulator.scenario.readings import readings_of
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import (
     World,
-    read_world,
+    built_in_world,
+    world_changes_of,
     world_names,
-    world_of,
 )
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
@@ -153,7 +153,7 @@ class _Named(Struct, frozen=True):
     options: Mapping[str, Any]
     """By the fields of SandboxOptions."""
     world: World
-    """Its world, without the built-in world that it changes."""
+    """Its changes of the built-in world."""
 
 
 def _read_beginning(
@@ -194,8 +194,9 @@ def _read_named(fields: Mapping[str, Any]) -> _Named:
     if "world" not in fields:
         return _Named(options, World())
     document = document_of(fields["world"], "", "/world")
-    options["world"] = world_of(document)
-    return _Named(options, read_world(document.value))
+    changes = world_changes_of(document)
+    options["world"] = built_in_world().changed(changes)
+    return _Named(options, changes)
 
 
 def _read_clock(clock: ClockSetting | Mapping[str, Any]) -> ClockSetting:

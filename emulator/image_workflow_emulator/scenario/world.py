@@ -225,10 +225,19 @@ def world_of(document: Document) -> World:
     Raises:
         DocumentError: with every complaint about it.
     """
+    return built_in_world().changed(world_changes_of(document))
+
+
+def world_changes_of(document: Document) -> World:
+    """Read a document as changes of the built-in world, and return the changes alone.
+
+    Raises:
+        DocumentError: with every complaint about it.
+    """
     document.check(_schemas())
     world_names(built_in_world()).with_world(document, document.value, ())
     document.raise_complaints()
-    return built_in_world().changed(read_world(document.value))
+    return read_world(document.value)
 
 
 def read_world(given: Fields) -> World:
