@@ -19,7 +19,7 @@ from image_workflow_emulator.imaging.colors import (
     opaque,
 )
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
-from image_workflow_emulator.imaging.pictures import Picture, Size
+from image_workflow_emulator.imaging.pictures import Picture, Size, resized
 
 Ground = Picture | Color | None
 """A picture or a gradient, a colour, or nothing, which is transparent."""
@@ -124,9 +124,7 @@ class Canvas:
             (seen.right - target.left) * across,
             (seen.bottom - target.top) * down,
         )
-        size = (seen.width, seen.height)
-        bilinear = Image.Resampling.BILINEAR
-        piece = image.resize(size, bilinear, source, reducing_gap=1.0)
+        piece = resized(image, (seen.width, seen.height), source)
         corner = (seen.left, seen.top)
         if self.is_transparent:
             self.image.alpha_composite(piece.convert("RGBA"), corner)
@@ -251,7 +249,7 @@ def stretched(image: Picture, size: Size) -> Picture:
     if image.width == 1:  # a gradient needs no arithmetic from left to right
         column = image.resize((1, size[1]), Image.Resampling.BILINEAR)
         return column.resize(size, Image.Resampling.NEAREST)
-    return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=1.0)
+    return resized(image, size)
 
 
 def enlarged(image: Picture, size: Size) -> Picture:

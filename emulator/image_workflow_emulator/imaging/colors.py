@@ -18,10 +18,17 @@ BLACK: Color = (0, 0, 0)
 INK: Color = (30, 32, 38)
 
 
+def whole_color(levels: Iterable[float]) -> Color:
+    """A colour from its channels, of which any after blue are left out."""
+    red, green, blue, *_ = map(round, levels)
+    return red, green, blue
+
+
 def chance(*words: object) -> float:
     """A pseudo-random number from 0 to 1; the same words give the same number."""
     text = "\x1f".join(map(str, words))
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    encoded = text.encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(encoded).digest()
     return digest[0] / 255
 
 
@@ -31,8 +38,7 @@ def color_of(text: str) -> Color:
     """
     if text not in ImageColor.colormap:
         text = "#" + text.removeprefix("#")
-    red, green, blue, *_ = ImageColor.getrgb(text)
-    return red, green, blue
+    return whole_color(ImageColor.getrgb(text))
 
 
 def named_color(words: Iterable[str]) -> Color | None:
@@ -45,17 +51,17 @@ def named_color(words: Iterable[str]) -> Color | None:
 
 def color_of_hue(hue: float, saturation: float, value: float) -> Color:
     """A colour by hue, saturation and value, each from 0 to 1."""
-    red, green, blue = hsv_to_rgb(hue % 1, saturation, value)
-    return round(red * 255), round(green * 255), round(blue * 255)
+    shares = hsv_to_rgb(hue % 1, saturation, value)
+    return whole_color(share * 255 for share in shares)
 
 
 def mix(first: Color, second: Color, share: float) -> Color:
     """`first` with this share of `second`."""
-    red, green, blue = (
-        round(start + (end - start) * share)
-        for start, end in zip(first, second, strict=True)
-    )
-    return red, green, blue
+    mixed = []
+    for start, end in zip(first, second, strict=True):
+        level = start + (end - start) * share
+        mixed.append(level)
+    return whole_color(mixed)
 
 
 def opaque(image: Picture, ground_color: Color = WHITE) -> Picture:

@@ -6,9 +6,16 @@ from PIL import Image, ImageChops, ImageOps, ImageStat
 from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.canvas import SHADOW
 from image_workflow_emulator.imaging.codecs import load
-from image_workflow_emulator.imaging.colors import BLACK, WHITE, Color, mix, opaque
+from image_workflow_emulator.imaging.colors import (
+    BLACK,
+    WHITE,
+    Color,
+    mix,
+    opaque,
+    whole_color,
+)
 from image_workflow_emulator.imaging.memo import remembered
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Picture, alpha_of, averaged
 
 SUBJECT_EDGE = 960
 """Pixels of a subject that are enough."""
@@ -61,7 +68,7 @@ def subject_of(data: bytes, enough: int, color: Color | None) -> Picture:
             return subject
     if color is None:
         return photo
-    return recolored(photo, color, _alpha_of(photo))
+    return recolored(photo, color, alpha_of(photo))
 
 
 def trimmed(image: Picture) -> Picture:
@@ -69,7 +76,7 @@ def trimmed(image: Picture) -> Picture:
 
     Without transparency, the picture in RGB.
     """
-    alpha = _alpha_of(image)
+    alpha = alpha_of(image)
     if alpha is None or alpha.getextrema() == (255, 255):
         return opaque(image)
     box = image.getbbox()
@@ -154,8 +161,7 @@ def _ground_of(image: Picture) -> Color | None:
     """The colour of the border; None if it has several."""
     thickness = max(1, round(min(image.size) * _BORDER_SHARE))
     border = masks.border_of(image.size, thickness)
-    red, green, blue = ImageStat.Stat(image, border).median
-    ground = (red, green, blue)
+    ground = whole_color(ImageStat.Stat(image, border).median)
     counts = _steps_from(image, ground).histogram(border)
     alike_count = sum(counts[: 2 * _ALIKE])
     if alike_count < _PLAIN_SHARE * sum(counts):
@@ -211,8 +217,7 @@ def _inside(steps: Picture) -> Picture:
     A hole is enclosed ground with nothing in it, such as that in the handle of a mug.
     Ground with words in it is a label on a product.
     """
-    size = (_SMALL_EDGE, _SMALL_EDGE)
-    small = steps.resize(size, Image.Resampling.BOX)
+    small = averaged(steps, _SMALL_EDGE)
     ground = masks.below(small, _ALIKE)
     frame = masks.border_of(ground.size, 1)
     outside = masks.grown(frame, ground)
@@ -270,13 +275,7 @@ def recolored(image: Picture, color: Color, solid: Picture | None) -> Picture:
         mid=color,
         midpoint=round(mean),
     )
-    alpha = _alpha_of(image)
+    alpha = alpha_of(image)
     if alpha is not None:
         result.putalpha(alpha)
     return result
-
-
-def _alpha_of(image: Picture) -> Picture | None:
-    if image.mode != "RGBA":
-        return None
-    return image.getchannel("A")

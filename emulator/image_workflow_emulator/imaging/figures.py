@@ -10,10 +10,10 @@ from msgspec import Struct
 from PIL import Image, ImageDraw, ImageStat
 
 from image_workflow_emulator.imaging.canvas import Canvas, disc
-from image_workflow_emulator.imaging.colors import BLACK, Color, mix
+from image_workflow_emulator.imaging.colors import BLACK, Color, mix, whole_color
 from image_workflow_emulator.imaging.geometry import Box, Point
 from image_workflow_emulator.imaging.heads import Person, draw_head
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Picture, alpha_of
 
 FIGURE_HEIGHT = 720
 """Pixels."""
@@ -27,6 +27,8 @@ _SMOOTHING = 2
 reduced.
 """
 
+_LIGHT = 190
+"""Levels; what has more, on the mean, is held before dark clothes."""
 _LIGHT_TOP: Color = (238, 234, 228)
 _DARK_TOP: Color = (70, 74, 84)
 _SHOES: Color = (52, 50, 54)
@@ -206,8 +208,7 @@ def _held_place(product: Picture) -> Box:
 
 
 def _gripping_wrists(figure: Figure) -> list[Point]:
-    gripping = [side for side in (-1, 1) if _grips(figure, side)]
-    return [_wrist(figure, side) for side in gripping]
+    return [_wrist(figure, side) for side in (-1, 1) if _grips(figure, side)]
 
 
 def _grips(figure: Figure, side: int) -> bool:
@@ -326,11 +327,11 @@ def _top_of(figure: Figure) -> Color:
         return _LIGHT_TOP
     if figure.is_worn:
         return _mean_color(figure.product)
-    is_light = sum(_mean_color(figure.product)) > 3 * 190
-    return _DARK_TOP if is_light else _LIGHT_TOP
+    if sum(_mean_color(figure.product)) > 3 * _LIGHT:
+        return _DARK_TOP
+    return _LIGHT_TOP
 
 
 def _mean_color(product: Picture) -> Color:
-    mask = product.getchannel("A") if product.mode == "RGBA" else None
-    red, green, blue, *_ = ImageStat.Stat(product, mask).mean
-    return round(red), round(green), round(blue)
+    mask = alpha_of(product)
+    return whole_color(ImageStat.Stat(product, mask).mean)

@@ -4,10 +4,10 @@ has.
 
 import re
 
-from PIL import Image, ImageChops, ImageOps
+from PIL import ImageChops, ImageOps
 
 from image_workflow_emulator.imaging import masks
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Mask, Picture, averaged
 
 _NAMES = re.compile(
     r"\b(\w*shirt|tee|blouse|jacket|\w*coat|hoodie|sweater|pullover|jumper|cardigan"
@@ -39,8 +39,7 @@ def is_worn(product: Picture, name: str) -> bool:
 def _has_sleeves(product: Picture) -> bool:
     """Whether a cut-out is alike on both sides, and wider above than its body."""
     alpha = product.getchannel("A")
-    small = alpha.resize((_EDGE, _EDGE), Image.Resampling.BOX)
-    shape = masks.above(small, 127)
+    shape = masks.above(averaged(alpha, _EDGE), 127)
     mirrored = ImageOps.mirror(shape)
     asymmetry = masks.count_in(ImageChops.difference(shape, mirrored))
     if asymmetry > _MOST_ASYMMETRY * masks.count_in(shape):
@@ -53,11 +52,11 @@ def _has_sleeves(product: Picture) -> bool:
     return max(sleeves) >= _SLEEVE_WIDTH * max(body)
 
 
-def _widths_of(shape: Picture) -> list[int]:
+def _widths_of(shape: Mask) -> list[int]:
     """How many pixels of each row are in a shape, from the top."""
     data = shape.tobytes()
     widths = []
     for start in range(0, len(data), shape.width):
         row = data[start : start + shape.width]
-        widths.append(row.count(255))
+        widths.append(row.count(masks.COVERED))
     return widths

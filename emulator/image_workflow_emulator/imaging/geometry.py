@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from image_workflow_emulator.imaging.pictures import Corners
+
 _MOST_SPREAD = 0.6
 """The widest gap in a row, in widths of what is beside it."""
 
@@ -35,6 +37,11 @@ class Box(NamedTuple):
     width: float
     height: float
 
+    @classmethod
+    def of_size(cls, width: float, height: float) -> "Box":
+        """A box in the upper left corner."""
+        return cls(left=0, top=0, width=width, height=height)
+
     @property
     def right(self) -> float:
         """The edge on the right."""
@@ -51,8 +58,8 @@ class Box(NamedTuple):
         return self.left + self.width / 2
 
     @property
-    def corners(self) -> tuple[float, float, float, float]:
-        """The upper left and the lower right corner, as Pillow takes them."""
+    def corners(self) -> Corners:
+        """The upper left and the lower right corner."""
         return self.left, self.top, self.right, self.bottom
 
     def inset(self, margin: float) -> "Box":
@@ -91,12 +98,8 @@ class Box(NamedTuple):
 
     def below(self, top: float) -> "Box":
         """The part from this height downwards, of at least a pixel."""
-        return Box(
-            left=self.left,
-            top=top,
-            width=self.width,
-            height=max(1.0, self.bottom - top),
-        )
+        height = max(1.0, self.bottom - top)
+        return self._replace(top=top, height=height)
 
     def above(self, bottom: float) -> "Box":
         """The part down to this height, of at least a pixel."""
@@ -108,12 +111,8 @@ class Box(NamedTuple):
 
     def right_of(self, left: float) -> "Box":
         """The part from this place to the right, of at least a pixel."""
-        return Box(
-            left=left,
-            top=self.top,
-            width=max(1.0, self.right - left),
-            height=self.height,
-        )
+        width = max(1.0, self.right - left)
+        return self._replace(left=left, width=width)
 
 
 class Row(Struct, frozen=True):

@@ -5,7 +5,7 @@ from PIL import Image, ImageDraw
 from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color, mix
 from image_workflow_emulator.imaging.geometry import Box
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.words import Face
 
 QUIET = mix(INK, WHITE, 0.66)
@@ -25,10 +25,9 @@ chip begins.
 
 def text_line(text: str, face: Face, color: Color) -> Picture:
     """One line of text on the colour of a plaque."""
-    height = face.line_height
     width = max(1, round(face.length(text)))
-    line = Image.new("RGB", (width, height), INK)
-    face.draw(line, x=0, middle=height / 2, text=text, color=color)
+    line = Image.new("RGB", (width, face.line_height), INK)
+    _write(line, text, face, color)
     return line
 
 
@@ -36,11 +35,11 @@ def sign(text: str, face: Face, height: int, color: Color) -> Picture:
     """A few characters on a colour, in white on a dark one."""
     margin = height * _TEXT_MARGIN
     width = round(face.length(text) + 2 * margin)
-    board = _rounded(width, height, margin, color)
+    board = _rounded((width, height), margin, color)
     letters = INK
     if max(color) < _DARK:
         letters = WHITE
-    face.draw(board, x=margin, middle=height / 2, text=text, color=letters)
+    _write(board, text, face, letters, left=margin)
     return board
 
 
@@ -51,19 +50,27 @@ def chip(name: str, face: Face, height: int, swatch: Picture | Color) -> Picture
     if name:
         end = left + face.length(name)
         width = round(end + height * _TEXT_MARGIN)
-    pill = _rounded(width, height, height / 2, _PILL)
+    pill = _rounded((width, height), height / 2, _PILL)
     if name:
-        face.draw(pill, x=left, middle=height / 2, text=name, color=WHITE)
-    square = Box(left=0, top=0, width=height, height=height)
+        _write(pill, name, face, WHITE, left=left)
+    square = Box.of_size(height, height)
     place = square.inset(height * _SWATCH_MARGIN)
     Canvas(pill).paint(disc(swatch, _SWATCH_EDGE), place)
     return pill
 
 
-def _rounded(width: int, height: int, radius: float, color: Color) -> Picture:
-    image = Image.new("RGB", (width, height), INK)
-    right = width - 1
-    bottom = height - 1
-    pen = ImageDraw.Draw(image)
-    pen.rounded_rectangle((0, 0, right, bottom), radius, fill=color)
-    return image
+def _write(
+    board: Picture, text: str, face: Face, color: Color, left: float = 0
+) -> None:
+    """Write a line half-way down a board."""
+    middle = board.height / 2
+    face.draw(board, x=left, middle=middle, text=text, color=color)
+
+
+def _rounded(size: Size, radius: float, color: Color) -> Picture:
+    """A board with round corners."""
+    board = Image.new("RGB", size, INK)
+    outline = (0, 0, board.width - 1, board.height - 1)
+    pen = ImageDraw.Draw(board)
+    pen.rounded_rectangle(outline, radius, fill=color)
+    return board

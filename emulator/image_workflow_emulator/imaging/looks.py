@@ -5,10 +5,13 @@ of its preview.
 """
 
 from msgspec import Struct
-from PIL import Image
 
-from image_workflow_emulator.imaging.colors import WHITE, Color, mix
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.colors import WHITE, Color, mix, whole_color
+from image_workflow_emulator.imaging.masks import LEVELS
+from image_workflow_emulator.imaging.pictures import Picture, averaged
+
+_MIDDLE = 0.5
+"""The light that contrast leaves as it is."""
 
 
 class Look(Struct, frozen=True):
@@ -24,8 +27,7 @@ class Look(Struct, frozen=True):
         """What becomes of a level of a channel, from 0 to 1."""
         light = level / 255
         darkened = float(light**self.gamma)
-        from_middle = darkened - 0.5
-        hardened = from_middle * self.contrast + 0.5
+        hardened = (darkened - _MIDDLE) * self.contrast + _MIDDLE
         return min(1.0, max(0.0, hardened))
 
 
@@ -47,22 +49,23 @@ def named_look(name: str) -> Look | None:
 
 def look_of(preview: Picture) -> Look:
     """The look of a Photography Style from the mean colour of its preview."""
-    pixel = preview.resize((1, 1), Image.Resampling.BOX)
-    mean = pixel.convert("RGB").tobytes()
+    pixel = averaged(preview, edge=1).convert("RGB")
+    mean = pixel.tobytes()
     peak = max(1, *mean)
-    red, green, blue = (level * 255 // peak for level in mean)
-    brightest = (red, green, blue)
-    tint = mix(WHITE, brightest, 0.6)
-    gamma = 1.7 - peak / 255
-    return Look(tint=tint, gamma=gamma, contrast=1.1)
+    brightest = whole_color(level * 255 // peak for level in mean)
+    return Look(
+        tint=mix(WHITE, brightest, 0.6),
+        gamma=1.7 - peak / 255,
+        contrast=1.1,
+    )
 
 
 def filtered(image: Picture, look: Look) -> Picture:
     """A picture in RGB or RGBA with a look; its transparency stays."""
-    curve = [look.level(level) for level in range(256)]
+    curve = [look.level(level) for level in LEVELS]
     table: list[int] = []
     for white in look.tint:
         table += [round(share * white) for share in curve]
     if image.mode == "RGBA":
-        table += range(256)
+        table += LEVELS
     return image.point(table)

@@ -1,48 +1,68 @@
 """Masks: pictures in mode L that say where something is, from 0 (nowhere) to 255."""
 
+from collections.abc import Iterable
+from functools import reduce
+
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
 from image_workflow_emulator.imaging.pictures import Mask, Picture, Size
 
 LEVELS = range(256)
 """What a channel can have."""
+NOWHERE = 0
+COVERED = 255
+"""The levels of a pixel that is not in a mask, and of one that is."""
 
 
 def above(mask: Mask, limit: int) -> Mask:
     """Where a mask has a level above a limit."""
-    table = [255 * (level > limit) for level in LEVELS]
-    return mask.point(table)
+    return _where(mask, LEVELS[limit + 1 :])
 
 
 def below(mask: Mask, limit: int) -> Mask:
     """Where a mask has a level below a limit."""
-    table = [255 * (level < limit) for level in LEVELS]
-    return mask.point(table)
+    return _where(mask, LEVELS[:limit])
 
 
-def equal(mask: Mask, wanted: int) -> Mask:
+def equal(mask: Mask, level: int) -> Mask:
     """Where a mask has a level."""
-    table = [255 * (level == wanted) for level in LEVELS]
+    return _where(mask, [level])
+
+
+def _where(mask: Mask, levels: Iterable[int]) -> Mask:
+    """Where a mask has one of these levels."""
+    table = [NOWHERE for _ in LEVELS]
+    for level in levels:
+        table[level] = COVERED
     return mask.point(table)
+
+
+def of_flags(size: Size, flags: Iterable[bool]) -> Mask:
+    """A mask of the pixels whose flags are set; row by row, from the top."""
+    levels = bytearray()
+    for is_covered in flags:
+        levels.append(COVERED if is_covered else NOWHERE)
+    return Image.frombytes("L", size, bytes(levels))
 
 
 def everywhere(size: Size) -> Mask:
     """A mask of all pixels."""
-    return Image.new("L", size, 255)
+    return Image.new("L", size, COVERED)
 
 
 def nowhere(size: Size) -> Mask:
     """A mask of no pixel."""
-    return Image.new("L", size)
+    return Image.new("L", size, NOWHERE)
 
 
 def border_of(size: Size, thickness: int) -> Mask:
     """A mask of the pixels near an edge."""
     width, height = size
-    border = everywhere(size)
+    left = top = thickness
     right = width - thickness
     bottom = height - thickness
-    border.paste(0, (thickness, thickness, right, bottom))
+    border = everywhere(size)
+    border.paste(NOWHERE, (left, top, right, bottom))
     return border
 
 
@@ -79,23 +99,19 @@ def outline_of(mask: Mask) -> Mask:
 def share_of(mask: Mask) -> float:
     """How much of the picture a mask covers, from 0 to 1."""
     (mean,) = ImageStat.Stat(mask).mean
-    return mean / 255
+    return mean / COVERED
 
 
 def count_in(mask: Mask) -> int:
     """How many pixels are in a mask without levels between."""
-    return mask.histogram()[255]
+    return mask.histogram()[COVERED]
 
 
 def lightest(image: Picture) -> Mask:
-    """The largest of the three channels, pixel by pixel."""
-    red, green, blue = image.split()
-    larger = ImageChops.lighter(red, green)
-    return ImageChops.lighter(larger, blue)
+    """The largest of the channels, pixel by pixel."""
+    return reduce(ImageChops.lighter, image.split())
 
 
 def darkest(image: Picture) -> Mask:
-    """The least of the three channels, pixel by pixel."""
-    red, green, blue = image.split()
-    smaller = ImageChops.darker(red, green)
-    return ImageChops.darker(smaller, blue)
+    """The least of the channels, pixel by pixel."""
+    return reduce(ImageChops.darker, image.split())

@@ -1,4 +1,6 @@
-"""What the room works on: images of Pillow, named by what they hold."""
+"""What the room works on: images of Pillow, named by what they hold, and how their
+sizes change.
+"""
 
 from typing import TypeAlias
 
@@ -10,3 +12,25 @@ Mask: TypeAlias = Image.Image
 """Where something is, from 0 (nowhere) to 255, in mode L."""
 Size: TypeAlias = tuple[int, int]
 """Width and height, in pixels."""
+Corners: TypeAlias = tuple[float, float, float, float]
+"""The upper left and the lower right corner, as Pillow takes them."""
+
+
+def resized(picture: Picture, size: Size, part: Corners | None = None) -> Picture:
+    """A picture, or a part of it, at another size; smooth, and fast for a much smaller
+    one.
+    """
+    bilinear = Image.Resampling.BILINEAR
+    return picture.resize(size, bilinear, part, reducing_gap=1.0)
+
+
+def averaged(picture: Picture, edge: int) -> Picture:
+    """A small square whose pixels are the means of those that they stand for."""
+    return picture.resize((edge, edge), Image.Resampling.BOX)
+
+
+def alpha_of(picture: Picture) -> Mask | None:
+    """How opaque each pixel is; None for a picture that has no transparency."""
+    if picture.mode != "RGBA":
+        return None
+    return picture.getchannel("A")

@@ -15,7 +15,7 @@ from PIL import Image, ImageChops, ImageFilter, ImageStat
 
 from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.colors import opaque
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Picture, averaged
 
 Scene = Literal["clean", "foreground"]
 
@@ -65,7 +65,7 @@ def _reduced(image: Picture) -> Picture:
     size = (min(image.width, SCENE_EDGE), min(image.height, SCENE_EDGE))
     sampled = image.resize(size, Image.Resampling.NEAREST)
     colored = opaque(sampled, _HIDDEN).convert("RGB")
-    return colored.resize((_EDGE, _EDGE), Image.Resampling.BOX)
+    return averaged(colored, _EDGE)
 
 
 def _patch(small: Picture, border: Picture) -> Picture:
@@ -74,11 +74,9 @@ def _patch(small: Picture, border: Picture) -> Picture:
     """
     colors = small.quantize(_COLOR_COUNT, Image.Quantize.MAXCOVERAGE)
     own_colors = _own_colors(colors)
-    levels = bytearray()
-    for color in colors.tobytes():
-        is_own = color in own_colors
-        levels.append(0 if is_own else 255)
-    patch = masks.smoothed(Image.frombytes("L", small.size, bytes(levels)))
+    is_foreign = (color not in own_colors for color in colors.tobytes())
+    foreign = masks.of_flags(small.size, is_foreign)
+    patch = masks.smoothed(foreign)
     patch.paste(0, mask=border)
     return patch
 
