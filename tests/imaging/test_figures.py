@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 from image_workflow_emulator.domain.recipes import CardRecipe
 from image_workflow_emulator.imaging.colors import Color
 from image_workflow_emulator.imaging.garments import is_worn
-from image_workflow_emulator.imaging.heads import NEUTRAL_SKIN, skin_of
+from image_workflow_emulator.imaging.photographed_heads import NEUTRAL_SKIN, skin_of
 from image_workflow_emulator.imaging.render import render
 from tests.imaging.photographs import (
     EDGE,

@@ -12,7 +12,8 @@ from PIL import Image, ImageDraw, ImageStat
 from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import BLACK, Color, mix, whole_color
 from image_workflow_emulator.imaging.geometry import Box, Point
-from image_workflow_emulator.imaging.heads import Person, draw_head
+from image_workflow_emulator.imaging.heads import draw_head
+from image_workflow_emulator.imaging.people import Person
 from image_workflow_emulator.imaging.pictures import Picture, alpha_of
 
 FIGURE_HEIGHT = 720

@@ -1,45 +1,17 @@
-"""Heads: drawn ones, and those in the pictures of Fashion Models, with the colour of
-their skin.
-"""
+"""Heads that are drawn, and portraits with their shoulders."""
 
-from colorsys import rgb_to_hsv
+from PIL import Image, ImageDraw
 
-from msgspec import Struct
-from PIL import Image, ImageDraw, ImageStat
-
-from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import BLACK, Color, mix
-from image_workflow_emulator.imaging.cutouts import cut_out
 from image_workflow_emulator.imaging.geometry import Box
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.people import Person
+from image_workflow_emulator.imaging.pictures import Corners, Picture
 
 _SMOOTHING = 2
 """Heads are drawn this much larger, in RGBa, of which Pillow reduces the fastest, then
 reduced.
 """
-_SKINS: tuple[Color, ...] = (
-    (224, 178, 144),
-    (136, 90, 64),
-    (244, 213, 190),
-    (188, 134, 98),
-    (98, 62, 46),
-)
-_HAIRS: tuple[Color, ...] = (
-    (58, 42, 34),
-    (30, 28, 30),
-    (120, 78, 44),
-    (182, 178, 174),
-    (70, 44, 40),
-)
-_CLOTHES: tuple[Color, ...] = (
-    (92, 112, 138),
-    (168, 110, 96),
-    (104, 128, 108),
-    (198, 164, 112),
-    (120, 104, 140),
-)
-_GENDERS = ("female", "neutral", "male")
 _EYES: Color = (44, 36, 36)
 _LIPS: Color = (140, 40, 40)
 
@@ -54,54 +26,11 @@ _RIGHT_EYE = Box(left=0.568, top=0.42, width=0.044, height=0.044)
 _MOUTH = Box(left=0.41, top=0.47, width=0.18, height=0.15)
 """Places in the square of a head."""
 
-NEUTRAL_SKIN: Color = (190, 178, 168)
-"""Where a picture shows no skin."""
-_SKIN_EDGE = 24
-"""Pixels of the small picture in which skin is looked for."""
-_SKIN_HUE = 0.14
-"""The hue of skin, from red up to here."""
-_PALEST_SKIN = 0.12
-_GAUDIEST_SKIN = 0.75
-"""Saturations between which skin is."""
-_SKIN_BRIGHTNESS = 0.3
-_LEAST_SKIN = 0.08
-"""The share of a picture that must have the colours of skin."""
-
 _PORTRAIT_HEAD = 0.655
 _SHOULDERS_WIDTH = 0.68
 """Shares of the edge of a portrait."""
 _SHOULDERS_TOP = 0.96
 """A share of the head above it."""
-
-_HEAD_EDGE = 240
-_HEAD_SHARE = 0.66
-"""The share of a model's picture that is taken for the head."""
-_ABOVE_HEAD = 0.2
-"""The share of what remains that is above the head."""
-
-
-class Person(Struct, frozen=True):
-    """How somebody looks: the shape of the hair, and colours."""
-
-    gender: str
-    hair: Color
-    skin: Color
-    cloth: Color
-
-
-def person_of(
-    number: int, gender: str | None = None, skin: Color | None = None
-) -> Person:
-    """Somebody; `number` chooses what is None, and the other colours."""
-    return Person(
-        gender=gender or _GENDERS[number % len(_GENDERS)],
-        hair=_HAIRS[number % len(_HAIRS)],
-        skin=skin or _SKINS[number % len(_SKINS)],
-        cloth=_CLOTHES[number % len(_CLOTHES)],
-    )
-
-
-# Drawn --------------------------------------------------------------------------------
 
 
 def draw_head(person: Person, edge: int, turn: float = 0.0) -> Picture:
@@ -167,7 +96,7 @@ class _HeadDrawing:
         corners = self._corners(place)
         self._pen.rounded_rectangle(corners, self._edge * radius, fill=color)
 
-    def _corners(self, place: Box) -> tuple[float, float, float, float]:
+    def _corners(self, place: Box) -> Corners:
         return place.scaled(self._edge).corners
 
 
@@ -187,50 +116,3 @@ def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
     )
     canvas.paint(disc(person.cloth), shoulders)
     canvas.paint(draw_head(person, round(edge)), head)
-
-
-# Photographed -------------------------------------------------------------------------
-
-
-def head_in(picture: Picture) -> Picture:
-    """The head in a Fashion Model's picture: cut out if it has a plain ground, else in
-    a circle.
-    """
-    edge = min(picture.size) * _HEAD_SHARE
-    frame = Box(left=0, top=0, width=picture.width, height=picture.height)
-    place = frame.place(edge, edge, down=_ABOVE_HEAD)
-    size = (_HEAD_EDGE, _HEAD_EDGE)
-    bilinear = Image.Resampling.BILINEAR
-    head = picture.resize(size, bilinear, place.corners, reducing_gap=1.0)
-    return cut_out(head) or disc(head, _HEAD_EDGE)
-
-
-def skin_of(head: Picture) -> Color:
-    """The colour of the skin in a picture of a head; a neutral one if none is seen."""
-    size = (_SKIN_EDGE, _SKIN_EDGE)
-    small = head.convert("RGB").resize(size, Image.Resampling.BOX)
-    mask = _skin_mask(small)
-    if masks.share_of(mask) < _LEAST_SKIN:
-        return NEUTRAL_SKIN
-    red, green, blue = ImageStat.Stat(small, mask).median
-    return red, green, blue
-
-
-def _skin_mask(small: Picture) -> Picture:
-    data = small.tobytes()
-    levels = bytearray()
-    for start in range(0, len(data), 3):
-        red, green, blue = data[start : start + 3]
-        is_skin = _is_skin(red, green, blue)
-        levels.append(255 if is_skin else 0)
-    return Image.frombytes("L", small.size, bytes(levels))
-
-
-def _is_skin(red: int, green: int, blue: int) -> bool:
-    """Whether a colour is one that skin has: reddish to yellowish, neither grey nor
-    gaudy.
-    """
-    hue, saturation, brightness = rgb_to_hsv(red / 255, green / 255, blue / 255)
-    if brightness < _SKIN_BRIGHTNESS or hue > _SKIN_HUE:
-        return False
-    return _PALEST_SKIN < saturation < _GAUDIEST_SKIN

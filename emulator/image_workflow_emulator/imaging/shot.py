@@ -11,8 +11,9 @@ from image_workflow_emulator.imaging.figures import (
 )
 from image_workflow_emulator.imaging.garments import is_worn
 from image_workflow_emulator.imaging.geometry import Box
-from image_workflow_emulator.imaging.heads import person_of, skin_of
 from image_workflow_emulator.imaging.looks import Look, filtered, look_of, named_look
+from image_workflow_emulator.imaging.people import person_of
+from image_workflow_emulator.imaging.photographed_heads import skin_of
 from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.shot_inputs import ShotInputs
 from image_workflow_emulator.imaging.views import view_of

@@ -10,8 +10,8 @@ from image_workflow_emulator.imaging.cards import PICTURE_SHARE
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import Color, opaque
 from image_workflow_emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, subject_of
-from image_workflow_emulator.imaging.heads import head_in
 from image_workflow_emulator.imaging.memo import remembered
+from image_workflow_emulator.imaging.photographed_heads import head_in
 from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.views import view_of
 
