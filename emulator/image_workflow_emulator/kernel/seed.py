@@ -26,12 +26,13 @@ class Seed(Struct, frozen=True):
 
     def digest(self, *names: str | int) -> bytes:
         """Return 32 bytes that depend on the seed and the names alone."""
-        text = "\x1f".join([str(self.value), *map(str, names)])
+        text = _joined(self.value, *names)
         return hashlib.sha256(text.encode()).digest()
 
     def number(self, *names: str | int) -> int:
         """Return one number from 0 to 2**32 - 1 for the named purpose."""
-        return int.from_bytes(self.digest("number", *names)[:4])
+        digest = self.digest("number", *names)
+        return int.from_bytes(digest[:4])
 
 
 _COUNT_DIGITS = 10
@@ -72,11 +73,11 @@ class Identifiers:
         """Return the number of an identifier among those of its kind, counted from 1;
         None if it was not given here.
         """
-        prefix, _, rest = identifier.partition("_")
-        digits = rest[:_COUNT_DIGITS]
-        if not re.fullmatch("[0-9a-f]+", digits):
+        prefix, _, digits = identifier.partition("_")
+        count_digits = digits[:_COUNT_DIGITS]
+        if not re.fullmatch("[0-9a-f]+", count_digits):
             return None
-        count = int(digits, 16)
+        count = int(count_digits, 16)
         if not 1 <= count <= self.counters.get(prefix, 0):
             return None
         if identifier != self._identifier(prefix, count):
@@ -85,9 +86,11 @@ class Identifiers:
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
+        block_digits = _digest(self._key, prefix, block)
         begin = place * _RANDOM_DIGITS
-        digits = _digest(self._key, prefix, block)[begin : begin + _RANDOM_DIGITS]
-        return f"{prefix}_{count:010x}{digits * self._repeats}"
+        end = begin + _RANDOM_DIGITS
+        digits = block_digits[begin:end] * self._repeats
+        return f"{prefix}_{count:010x}{digits}"
 
 
 @lru_cache(maxsize=100)
@@ -95,7 +98,8 @@ def _digest(key: bytes, prefix: str, block: int) -> str:
     """Return the digits of a block of identifiers: requests that follow each other need
     the same one.
     """
-    return hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=key).hexdigest()
+    name = f"{prefix} {block}".encode()
+    return hashlib.blake2b(name, key=key).hexdigest()
 
 
 _SIGNATURE: Final = re.compile(r"(?<=[/-])[0-9a-f]{32}(?=$|\.[a-z]+$)")
@@ -113,14 +117,18 @@ class Signer:
 
     def sign(self, *parts: str | int) -> str:
         """Return 32 hexadecimal digits that only this signer gives for these parts."""
-        text = "\x1f".join(map(str, parts))
-        encoded = text.encode("utf-8", "surrogatepass")
+        encoded = _joined(*parts).encode("utf-8", "surrogatepass")
         return hashlib.blake2b(encoded, digest_size=16, key=self._key).hexdigest()
 
     def verify(self, signature: str, *parts: str | int) -> bool:
         """Tell whether this signer gave the signature for these parts."""
         encoded = signature.encode("utf-8", "surrogatepass")
         return hmac.compare_digest(encoded, self.sign(*parts).encode())
+
+
+def _joined(*parts: str | int) -> str:
+    """Join parts by a control character, so that their ends stay apart."""
+    return "\x1f".join(map(str, parts))
 
 
 def without_signature(path: str) -> str:
