@@ -18,8 +18,11 @@ def pointer(*steps: object) -> str:
     """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one
     line.
     """
-    escaped = [str(step).replace("~", "~0").replace("/", "~1") for step in steps]
-    return printable("".join(f"/{step}" for step in escaped))
+    path = ""
+    for step in steps:
+        escaped = str(step).replace("~", "~0").replace("/", "~1")
+        path += f"/{escaped}"
+    return printable(path)
 
 
 def count_of(number: int, noun: str) -> str:
@@ -37,26 +40,34 @@ def first_of(names: Iterable[object], most: int = 5, separator: str = ", ") -> s
     listed = separator.join(texts[:most])
     if len(texts) <= most:
         return listed
-    return f"{listed} and {len(texts) - most} more"
+    unlisted_count = len(texts) - most
+    return f"{listed} and {unlisted_count} more"
 
 
 def excerpt(value: object) -> str:
     """Show a value that a client sent, short and on one line."""
     if isinstance(value, str):
-        text = value[: MAX_EXCERPT_CHARACTERS + 1].replace("\\", "\\\\")
-        text = f'"{printable(text)}"'
-    elif isinstance(value, dict):
-        text = "an object"
-    elif isinstance(value, list | tuple):
-        text = f"an array of {len(value)}"
-    else:
-        text = json.dumps(value, default=str)
+        return _shortened(_quoted(value), ending='…"')
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return f"an array of {len(value)}"
+    return _shortened(json.dumps(value, default=str), ending="…")
+
+
+def _quoted(text: str) -> str:
+    """Quote the beginning of a text, which is longer than an excerpt if the text is."""
+    beginning = text[: MAX_EXCERPT_CHARACTERS + 1]
+    escaped = beginning.replace("\\", "\\\\")
+    return f'"{printable(escaped)}"'
+
+
+def _shortened(text: str, ending: str) -> str:
+    """Cut a text that is too long, and say so by its ending."""
     if len(text) <= MAX_EXCERPT_CHARACTERS:
         return text
-    ending = "…"
-    if isinstance(value, str):
-        ending = '…"'
-    return text[: MAX_EXCERPT_CHARACTERS + 1 - len(ending)] + ending
+    kept = MAX_EXCERPT_CHARACTERS + 1 - len(ending)
+    return text[:kept] + ending
 
 
 def printable(text: str) -> str:
