@@ -22,10 +22,15 @@ class _Move(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put words such as `-5s` behind the options."""
-        negative = [word for word in args if re.match(r"-\d", word)]
-        if negative:
-            others = [word for word in args if word not in negative]
-            args = [*others, "--", *negative]
+        options = []
+        negative_values = []
+        for word in args:
+            if re.match(r"-\d", word):
+                negative_values.append(word)
+            else:
+                options.append(word)
+        if negative_values:
+            args = [*options, "--", *negative_values]
         return super().parse_args(ctx, args)
 
 
