@@ -1,7 +1,7 @@
 """Operations and Generations (D27, D32, D33, D35, D37, D71, D76)."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from image_workflow_emulator.domain import orders
@@ -103,13 +103,19 @@ def defaults(traffic: Traffic) -> Observations:
         if call.code == "invalid_input":
             fits = fits_value(None, meanings)
         elif call.is_success:
-            filled = _filled_fields(call)
-            explains = {
-                reading: meaning is not None and filled.items() <= meaning.items()
-                for reading, meaning in meanings.items()
-            }
-            fits = fits_value(True, explains)
+            fits = _fits_filled(_filled_fields(call), meanings)
         yield Observation(fits or None, call)
+
+
+def _fits_filled(
+    filled: Mapping[str, Any], meanings: Mapping[str, Mapping[str, Any] | None]
+) -> Fits:
+    """Return the readings whose meaning has the fields as the service filled them in."""
+    explains = {
+        reading: meaning is not None and filled.items() <= meaning.items()
+        for reading, meaning in meanings.items()
+    }
+    return fits_value(True, explains)
 
 
 def _filled_fields(call: RecordedCall) -> dict[str, Any]:
