@@ -224,9 +224,13 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """Let scenarios make the changes that they make right after this answer."""
         is_of_surface = self.route.byte_surface is not None and self.has_home
         is_known = self.route.operation is not None or is_of_surface
-        if is_known and scenarios.awaits_answer(self.sandbox):
-            now = engine.enter(self.sandbox)
-            scenarios.note_answer(self.sandbox, self.request_facts(), now)
+        if not (is_known and scenarios.awaits_answer(self.sandbox)):
+            return
+        facts = self.facts
+        if facts is None:  # it was refused before scenarios were asked
+            facts = self.request_facts()
+        now = engine.enter(self.sandbox)
+        scenarios.note_answer(self.sandbox, facts, now)
 
     def vary(self, answer: Answer) -> Answer:
         """Add what v1 may add (D68), and write it as another reading does, where that is
