@@ -19,6 +19,17 @@ def test_a_call_that_was_refused_is_not_tried_with_a_later_check() -> None:
     assert "" == why["createPose#1:rate_limited"]
 
 
+@pytest.mark.parametrize(
+    ("code", "is_tried"), [("invalid_input", False), ("not_found", True)]
+)
+def test_an_internal_error_is_tried_where_the_call_comes_to_its_operation(
+    code: str, is_tried: bool
+) -> None:
+    why = reasons(entry("createPose", 422, code=code))
+
+    assert is_tried == (not why["createPose#1:internal_error"])
+
+
 def test_a_read_is_not_tried_with_a_loss_after_its_commit() -> None:
     why = reasons(entry("getTeam"))
 

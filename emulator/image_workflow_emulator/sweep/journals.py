@@ -58,6 +58,8 @@ Journal: TypeAlias = Sequence[Entry]
 """The requests to one sandbox, oldest first."""
 
 _CHECKS_IN_ORDER: Final = tuple(Check)
+_FIRST_OF_OPERATION: Final = Check.RESOURCE
+"""Before this check a scenario causes `internal_error`, once others have passed."""
 
 
 class Call(Struct, eq=False):
@@ -79,10 +81,13 @@ class Call(Struct, eq=False):
         """Tell whether a scenario could have caused a problem. It could not if the
         service itself refused the call by an earlier check.
         """
-        if self.refusal is None or code == "internal_error":
+        if self.refusal is None:
             return True
-        place = _CHECKS_IN_ORDER.index(CATALOGUE[code].check)
-        return place <= _CHECKS_IN_ORDER.index(CATALOGUE[self.refusal].check)
+        check = CATALOGUE[code].check
+        if code == "internal_error" and self.entry.operation:
+            check = _FIRST_OF_OPERATION
+        refused_at = _CHECKS_IN_ORDER.index(CATALOGUE[self.refusal].check)
+        return _CHECKS_IN_ORDER.index(check) <= refused_at
 
 
 class Work(Struct, eq=False):
