@@ -60,6 +60,17 @@ def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() 
     assert {*limited, Cell.read("createPose#1+:internal_error")} == set(plan.cells)
 
 
+def test_each_failure_of_work_is_tried_once_and_one_at_each_operation() -> None:
+    late = cells("createPose#1", "createBackground#1", fault="fail-timed_out")
+    broken = cells("createPose#1", "createBackground#1", fault="fail-processing_failed")
+
+    plan = choose({"": late | broken}, None, ())
+
+    first = {"createBackground#1:fail-timed_out", "createPose#1:fail-timed_out"}
+    assert first == {cell for cell in tried(plan) if cell.endswith("timed_out")}
+    assert 3 == len(plan.cells)
+
+
 def test_each_class_goes_to_the_test_that_has_fewest() -> None:
     limited = cells("getTeam#1")
     failing = cells("getTeam#1", fault="internal_error")

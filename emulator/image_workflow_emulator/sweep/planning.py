@@ -16,7 +16,13 @@ from image_workflow_emulator.contract import OperationContract, load_contract
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.sweep.candidates import CellsByPlace
 from image_workflow_emulator.sweep.cells import Cell
-from image_workflow_emulator.sweep.faults import CLIENT, GROUPS, OF_A_CALL, OUTPUTS
+from image_workflow_emulator.sweep.faults import (
+    CLIENT,
+    GROUPS,
+    OF_A_CALL,
+    OUTPUTS,
+    is_of_one_output,
+)
 
 _RECOVERABLE: Final = "recoverable"
 _ALL: Final = "all"
@@ -140,6 +146,10 @@ def _marks(cell: Cell) -> set[str]:
     """Return what a cell that no client recovers from shows: once is enough."""
     if cell.lasts:
         return {f"{cell.operation}+", f"{cell.fault}+"}
+    if cell.group == OUTPUTS:
+        # Each operation may have a loop of its own that waits for its work.
+        kind = "output" if is_of_one_output(cell.fault) else "work"
+        return {f"{cell.operation}:{kind}", cell.fault}
     return {cell.fault}
 
 
