@@ -22,14 +22,14 @@ FAILED = run(LIMITED, "failed")
 def test_a_failure_is_flaky_if_its_repetition_does_not_fail_by_the_fault(
     again: Run, is_flaky: bool
 ) -> None:
-    assert is_flaky == agreed(FAILED, again, came_first=True).is_flaky
+    assert is_flaky == agreed(FAILED, again).is_flaky
 
 
 def test_a_fault_that_had_a_call_at_the_second_attempt_counts() -> None:
     first = run(LIMITED, "not-struck", struck=False)
     second = run(LIMITED, "survived")
 
-    assert second is agreed(first, second, came_first=True)
+    assert second is agreed(first, second)
 
 
 @pytest.mark.parametrize("outcome", ["survived", "failed"])
@@ -38,7 +38,7 @@ def test_a_failure_after_others_of_its_process_is_as_its_repetition(
 ) -> None:
     second = run(LIMITED, outcome)
 
-    assert second is agreed(FAILED, second, came_first=False)
+    assert second is agreed(None, second)
 
 
 @pytest.mark.parametrize(

@@ -77,17 +77,16 @@ def is_sure(run: Run) -> bool:
     return not {MADE_TWICE, MADE_LESS} & set(run.errors)
 
 
-def agreed(first: Run, second: Run, *, came_first: bool) -> Run:
+def agreed(first: Run | None, second: Run) -> Run:
     """Return what two runs of a trial are together. A failure that a repetition does
     not show is flaky.
 
-    `came_first` tells whether the first one came before all others of its process. One
-    that did not may show what those have left, so the second counts alone.
+    None stands for a first run that did not come first in its process: it may show what
+    others have left, so the second one counts alone.
     """
-    is_worse = OUTCOMES.index(second.outcome) > OUTCOMES.index(first.outcome)
-    if not came_first or not first.struck or is_worse:
+    if first is None or not first.struck or first.outcome == "hung":
         return second
-    if first.outcome == "hung":
+    if OUTCOMES.index(second.outcome) > OUTCOMES.index(first.outcome):
         return second
     if second.outcome != first.outcome or not second.struck:
         return structs.replace(first, outcome="failed", is_flaky=True)

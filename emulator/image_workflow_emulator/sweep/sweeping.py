@@ -147,10 +147,10 @@ class _Sweeping:
             gate=gate,
             shard=shard,
         )
-        self._first_runs: dict[Cell, Run] = {}
-        """How trials that are tried again ended the first time."""
-        self._came_after_others: set[Cell] = set()
-        """Those of them before which their test had run in the same process."""
+        self._first_runs: dict[Cell, Run | None] = {}
+        """How trials that are tried again ended the first time; None where their test
+        had run in the same process before, which may be why they failed.
+        """
 
     # The clean run, and the plan ------------------------------------------------------
 
@@ -269,15 +269,13 @@ class _Sweeping:
                 if any(runs.values()):
                     yield trial
             elif trial in self._first_runs:
-                first = self._first_runs[trial]
-                came_first = trial not in self._came_after_others
-                self._note(agreed(first, run, came_first=came_first))
+                self._note(agreed(self._first_runs[trial], run))
             elif self._is_final(run):
                 self._note(run)
             else:
                 self._first_runs[trial] = run
                 if rounds[trial]:
-                    self._came_after_others.add(trial)
+                    self._first_runs[trial] = None
                 self.runner.limits.note_second_attempt(trial)
                 yield trial
 
