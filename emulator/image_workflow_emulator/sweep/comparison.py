@@ -146,14 +146,14 @@ def unrepeated(
     A request that the clean run does not have counts as sent again, whatever it says: a
     new Upload Session has another token.
     """
-    more = _counted(run) - _counted(clean)
+    added = _added(clean, run)
     for journal in run:
         for index, entry in enumerate(journal):
             if entry.rule_name != fault or not _is_failed_post(entry):
                 continue
             later = journal[index + 1 :]
             is_followed_up = any(_follows_up(request, entry) for request in later)
-            if not is_followed_up and entry.name not in more:
+            if not is_followed_up and entry.name not in added:
                 yield entry
 
 
@@ -164,13 +164,13 @@ def failed_in_vain(
     the clean run that it is completed, and orders none in its place. `fault` is the
     name of its rule.
     """
-    more = _counted(run) - _counted(clean)
+    added = _added(clean, run)
     awaited = set[str]()
     for journal in clean:
         awaited |= _awaited(journal)
     for entry in chain.from_iterable(run):
         is_failed = entry.rule_name == fault and entry.committed
-        if is_failed and entry.name in awaited and entry.name not in more:
+        if is_failed and entry.name in awaited and entry.name not in added:
             yield entry
 
 
@@ -181,14 +181,18 @@ def _awaited(journal: Journal) -> set[str]:
     for entry in journal:
         if entry.work and not entry.is_read:
             operations[entry.work] = entry.name
-        elif entry.answer.get("status") == "completed":
-            awaited.add(operations.get(entry.answer.get("id"), ""))
+            continue
+        operation = operations.get(entry.answer.get("id"))
+        if operation and entry.answer.get("status") == "completed":
+            awaited.add(operation)
     return awaited
 
 
-def _counted(journals: Iterable[Journal]) -> Counter[str]:
-    """Return how many requests of each operation there are."""
-    return Counter(entry.name for entry in chain.from_iterable(journals))
+def _added(clean: Iterable[Journal], run: Iterable[Journal]) -> Counter[str]:
+    """Return how many more requests of each operation a run has than the clean one."""
+    usual = Counter(entry.name for entry in chain.from_iterable(clean))
+    made = Counter(entry.name for entry in chain.from_iterable(run))
+    return made - usual
 
 
 def _is_failed_post(entry: Entry) -> bool:
