@@ -94,10 +94,10 @@ def test_a_photoshoot_has_four_outputs() -> None:
 def test_a_photoshoot_of_another_count_is_refused() -> None:
     order = PHOTOSHOOT | {"image_count": 3}
 
-    assert refusal_of("ProductPhotography", order) == (
-        "invalid_input",
-        "/image_count: found 3; expected 4, or nothing, for a photoshoot",
-    )
+    code, detail = refusal_of("ProductPhotography", order)
+
+    assert code == "invalid_input"
+    assert detail == "/image_count: found 3; expected 4, or nothing, for a photoshoot"
 
 
 def test_one_reading_ignores_the_count_of_a_photoshoot() -> None:
@@ -127,10 +127,10 @@ def test_one_reading_has_no_defaults(field: str) -> None:
     order = {name: value for name, value in EXPLICIT_ORDER.items() if name != field}
     readings = Readings(defaults="required")
 
-    assert refusal_of("ProductPhotography", order, readings) == (
-        "invalid_input",
-        f"/{field}: found null; expected a value; there is no default",
-    )
+    code, detail = refusal_of("ProductPhotography", order, readings)
+
+    assert code == "invalid_input"
+    assert detail == f"/{field}: found null; expected a value; there is no default"
 
 
 def test_without_defaults_an_order_that_says_everything_is_accepted() -> None:
@@ -184,10 +184,10 @@ def test_what_is_transparent_is_never_a_jpeg(
 def test_the_primary_is_one_of_the_photos_that_come_with_it(name: str) -> None:
     body = {"asset_ids": ["ast_1"], "primary_asset_id": "ast_2"}
 
-    assert refusal_of(name, body) == (
-        "invalid_input",
-        '/primary_asset_id: found "ast_2"; expected one of asset_ids',
-    )
+    code, detail = refusal_of(name, body)
+
+    assert code == "invalid_input"
+    assert detail == '/primary_asset_id: found "ast_2"; expected one of asset_ids'
 
 
 @pytest.mark.parametrize(
