@@ -53,11 +53,7 @@ def look_of(preview: Picture) -> Look:
     mean = pixel.tobytes()
     peak = max(1, *mean)
     brightest = whole_color(level * 255 // peak for level in mean)
-    return Look(
-        tint=mix(WHITE, brightest, 0.6),
-        gamma=1.7 - peak / 255,
-        contrast=1.1,
-    )
+    return Look(tint=mix(WHITE, brightest, 0.6), gamma=1.7 - peak / 255, contrast=1.1)
 
 
 def filtered(image: Picture, look: Look) -> Picture:
