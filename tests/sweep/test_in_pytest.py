@@ -84,6 +84,7 @@ RUNS = []
 def test_once(image_workflow):
     RUNS.append(1)
     get(image_workflow, 2)
+    get(image_workflow, 2)
     assert len(RUNS) == 1
 """
 """A test that fails whenever it is repeated in the same process."""
@@ -92,7 +93,7 @@ def test_once(image_workflow):
 def test_a_test_that_fails_after_others_of_its_process_is_judged_alone(
     tmp_path: Path,
 ) -> None:
-    options = ["--jobs", "1", "--only", "getTeam#1:[irs]*_*"]
+    options = ["--jobs", "1", "--only", "getTeam#[12]:[irs]*_*"]
 
     report = report_of(tmp_path, options, suite(written(tmp_path, ONCE)))
 
