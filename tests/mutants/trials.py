@@ -30,7 +30,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from coverage import Coverage
 
-from image_workflow_emulator.imaging.helpers import Helpers
+from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.imaging.worker import do
 
@@ -223,10 +223,12 @@ def lines_of(code: CodeType) -> set[int]:
     return lines
 
 
-async def draw_here(_: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
+async def draw_here(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
     """Stand in for `Helpers.run`, whose processes and threads no fork takes along."""
     for _turn in range(TURNS):
         await asyncio.sleep(0)
+    if helpers.is_closed:
+        raise LostHelperError
     answer, data = done(json.dumps(head), *parts)
     if "defect" in answer:
         raise RuntimeError(answer["defect"])
