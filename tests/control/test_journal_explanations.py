@@ -253,6 +253,10 @@ def photograph_beyond_credits(emulator: EmulatorUnderTest) -> Answer:
     return emulator.photograph(image_count=6)
 
 
+def read_beyond_the_greatest_limit(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.get("/poses?limit=101")
+
+
 def complete_with_wrong_token(emulator: EmulatorUnderTest) -> Answer:
     session, _ = emulator.ready_upload()
     return emulator.complete(session, "upt_wrong")
@@ -288,6 +292,15 @@ USE_OTHER = "send it with a credential of the Team 'Other', which owns it"
             photograph_beyond_credits,
         ),
         ("wait until op_", CAUSES["resource_operation_in_progress"]),
+        (
+            "wait until the first request has its answer",
+            CAUSES["idempotency_in_progress"],
+        ),
+        ("send a new Idempotency-Key, or the body", CAUSES["idempotency_key_reused"]),
+        (
+            "set the parameter limit to a whole number from 1 to 100, or remove it",
+            read_beyond_the_greatest_limit,
+        ),
         (
             "set /upload_token to the token the direct",
             complete_with_wrong_token,

@@ -15,6 +15,7 @@ def test_a_limit_out_of_range_is_refused(
 
     assert refused.status == 400
     assert refused.code == "invalid_request"
+    assert refused.json["detail"].endswith("; expected a whole number from 1 to 100")
 
 
 @CLAMPS
