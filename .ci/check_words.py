@@ -113,7 +113,9 @@ def texts_of(file: str) -> Iterator[Text]:
                 yield Text(file, number, "comment", comment[1] or comment[2] or "")
     else:
         blank = re.sub(
-            r"(?ms)^```.*?^```", lambda block: "\n" * block[0].count("\n"), source
+            r"(?ms)^```.*?^```",
+            lambda block: "\n" * block[0].count("\n"),
+            source,
         )
         for number, line in enumerate(blank.splitlines(), 1):
             yield Text(file, number, "page", line)

@@ -83,7 +83,9 @@ def scenario_schema(document: dict[str, Any]) -> str:
     requests = [*FAULTS]
     work = [word for word in THEN_OPTIONS if word not in FAULTS]
     definitions["then_of_requests"] = _without(
-        work, requests, 'requests; for work, match "work"'
+        work,
+        requests,
+        'requests; for work, match "work"',
     )
     definitions["then_of_work"] = _without(requests, work, "work")
     definitions["then_of_both"] = {
@@ -95,19 +97,24 @@ def scenario_schema(document: dict[str, Any]) -> str:
     others = [word for word in THEN_OPTIONS if word not in of_bytes]
     definitions["then_of_bytes"] = _without(others, of_bytes, "bytes")
     then["dependentSchemas"]["retry_after"] |= _problem_of(
-        waiting, 'the problems that have "retry_after"'
+        waiting,
+        'the problems that have "retry_after"',
     )
     then["dependentSchemas"]["at"]["then"] = _problem_of(
-        of_service, 'the problems that go with "at: after_commit"'
+        of_service,
+        'the problems that go with "at: after_commit"',
     )
     definitions["then_of_bytes"] |= _problem_of(
-        of_service, "the problems of byte surfaces"
+        of_service,
+        "the problems of byte surfaces",
     )
     return json.dumps(schema, indent=2) + "\n"
 
 
 def _without(
-    others: Sequence[str], words: Sequence[str], subject: str
+    others: Sequence[str],
+    words: Sequence[str],
+    subject: str,
 ) -> dict[str, Any]:
     expected = f"one of {', '.join(words)}, as this rule is about {subject}"
     return {"propertyNames": {"not": {"enum": others}, "x-expected": expected}}
@@ -158,7 +165,10 @@ def scenario_page(document: dict[str, Any]) -> str:
 
 
 def _with_table(
-    page: str, first: str, second: str, rows: Mapping[Any, Sequence[str]]
+    page: str,
+    first: str,
+    second: str,
+    rows: Mapping[Any, Sequence[str]],
 ) -> str:
     lines = (
         f"| {name} | {', '.join(f'`{word}`' for word in words)} |\n"
@@ -178,7 +188,8 @@ def costs() -> dict[str, str]:
         found[operation_id("create", kind)] = at_times if is_background else always
         found[operation_id("update", kind)] = at_times
     photoshoot = count_of(
-        generation_price("product_photography", {"output_mode": "photoshoot"}), "Credit"
+        generation_price("product_photography", {"output_mode": "photoshoot"}),
+        "Credit",
     )
     single, *larger = _by_resolution("product_photography", ("1k", "2k", "4k"), shots)
     pictures = [f"{single.partition(' at')[0]} an image", *larger]
@@ -195,12 +206,15 @@ def costs() -> dict[str, str]:
 
 
 def _by_resolution(
-    workflow: str, sizes: Sequence[str], intent: Mapping[str, Any]
+    workflow: str,
+    sizes: Sequence[str],
+    intent: Mapping[str, Any],
 ) -> list[str]:
     prices: dict[int, list[str]] = {}
     for size in sizes:
         price = generation_price(
-            workflow, {**intent, "resolution": size, "target_resolution": size}
+            workflow,
+            {**intent, "resolution": size, "target_resolution": size},
         )
         prices.setdefault(price, []).append(size)
     return [
@@ -274,7 +288,9 @@ def _content(name: str, codes: Sequence[str]) -> dict[str, Any]:
 
 
 def _code_schema_changes(
-    document: dict[str, Any], name: str, codes: Sequence[str]
+    document: dict[str, Any],
+    name: str,
+    codes: Sequence[str],
 ) -> list[Change]:
     code_schema = ("components", "schemas", f"{name}Code")
     problem_schema = ("components", "schemas", f"{name}Problem")
@@ -360,7 +376,10 @@ def teams_page(document: dict[str, Any]) -> str:
         if operation.cost != "Free":
             prices.setdefault(operation.cost, []).append(operation.id)
     return _with_table(
-        TEAMS_PAGE.read_text(encoding="utf-8"), "Price", "Operations", prices
+        TEAMS_PAGE.read_text(encoding="utf-8"),
+        "Price",
+        "Operations",
+        prices,
     )
 
 

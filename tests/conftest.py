@@ -81,7 +81,8 @@ def make_emulator(request: pytest.FixtureRequest) -> Iterator[MakeEmulator]:
 
 @pytest.fixture
 def emulator(
-    request: pytest.FixtureRequest, make_emulator: MakeEmulator
+    request: pytest.FixtureRequest,
+    make_emulator: MakeEmulator,
 ) -> EmulatorUnderTest:
     """The test's emulator: manual clock, seed 0 and the built-in world, unless the marker `emulator` says otherwise."""
     marker = request.node.get_closest_marker("emulator")

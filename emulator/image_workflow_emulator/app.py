@@ -87,7 +87,8 @@ class Application(Starlette):
         self.settings = settings
         self.contract = load_contract()
         self.sandboxes = Sandboxes(
-            MemoryBudget(settings.max_memory), settings.journal_requests
+            MemoryBudget(settings.max_memory),
+            settings.journal_requests,
         )
         self._given: bytes | None = None
         if settings.given is not None:
@@ -170,7 +171,10 @@ class Application(Starlette):
         content = read_file(file, max_memory + STATE_ROWS_BYTES)
         try:
             sandbox = archive.load(
-                content, DEFAULT_SANDBOX_ID, max_memory, self.contract
+                content,
+                DEFAULT_SANDBOX_ID,
+                max_memory,
+                self.contract,
             )
             self.sandboxes.replace(sandbox)
         except (archive.StateError, SandboxConflictError) as error:

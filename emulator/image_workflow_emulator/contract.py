@@ -120,17 +120,24 @@ class Contract:
         return Schemas({"components": {"schemas": schemas}}, formats={})
 
     def violations(
-        self, schema_name: str, value: object, first_only: bool = False
+        self,
+        schema_name: str,
+        value: object,
+        first_only: bool = False,
     ) -> list[Violation]:
         """Return the ways in which a value breaks a schema of the contract, or only the
         first that is found.
         """
         return self._schemas.violations(
-            f"#/components/schemas/{schema_name}", value, first_only
+            f"#/components/schemas/{schema_name}",
+            value,
+            first_only,
         )
 
     def schema_of_success(
-        self, operation: OperationContract, status: int
+        self,
+        operation: OperationContract,
+        status: int,
     ) -> str | None:
         """Return the name of the schema of a success, also of an undeclared status;
         None for one without a body.
@@ -162,7 +169,10 @@ class Contract:
             for method in _METHODS:
                 if method in item:
                     yield self._read_operation(
-                        method, path, item[method], item.get("parameters", ())
+                        method,
+                        path,
+                        item[method],
+                        item.get("parameters", ()),
                     )
 
     def _read_operation(

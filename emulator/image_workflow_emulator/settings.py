@@ -74,7 +74,11 @@ class SettingError(UsageError):
     """
 
     def __init__(
-        self, name: str, found: str, expected: str, words: Collection[str] = ()
+        self,
+        name: str,
+        found: str,
+        expected: str,
+        words: Collection[str] = (),
     ) -> None:
         """Suggest the nearest of `words`, the values that an option can have."""
         from image_workflow_emulator.documents.complaints import did_you_mean, nearest
@@ -205,7 +209,10 @@ def _text(placeholder: str, expected: str) -> Kind:
 def _choice(placeholder: str, words: tuple[str, ...]) -> Kind:
     expected = f"{', '.join(words[:-1])} or {words[-1]}"
     return Kind(
-        placeholder, {word: word for word in words}.__getitem__, expected, words
+        placeholder,
+        {word: word for word in words}.__getitem__,
+        expected,
+        words,
     )
 
 
@@ -219,7 +226,9 @@ _TIMESTAMP: Final = Kind("TIMESTAMP", parse_timestamp, TIMESTAMP_WORDS)
 _HOST: Final = _text("HOST", "a host name or address")
 _PORT: Final = whole_number("PORT", 0, 65535)
 _URL: Final = Kind(
-    "URL", _parse_public_url, "an address such as https://emulator.example:8443"
+    "URL",
+    _parse_public_url,
+    "an address such as https://emulator.example:8443",
 )
 _HOSTS: Final = Kind(
     "NAME",
@@ -234,16 +243,20 @@ _TOKEN: Final = Kind(
 _SIZE: Final = Kind("SIZE", _parse_size, "a size such as 512MiB or 2GiB")
 _FILE: Final = _text("FILE", "the name of a file")
 SCENARIO: Final = _text(
-    "NAME|FILE", "the name of a scenario of the library, or a YAML file"
+    "NAME|FILE",
+    "the name of a scenario of the library, or a YAML file",
 )
 READINGS: Final = _text(
-    "READINGS", "readings such as D26=always-a-cursor, a set, or a file"
+    "READINGS",
+    "readings such as D26=always-a-cursor, a set, or a file",
 )
 _COUNT: Final = whole_number("N", 1, 1_000_000)
 _FORMAT: Final = _choice("text|json", get_args(LogFormat))
 _LEVEL: Final = _choice("LEVEL", get_args(LogLevel))
 _ORIGINS: Final = Kind(
-    "ORIGIN", _each(_ORIGIN), "an origin such as http://localhost:5173, or *"
+    "ORIGIN",
+    _each(_ORIGIN),
+    "an origin such as http://localhost:5173, or *",
 )
 
 # The table ----------------------------------------------------------------------------
@@ -286,7 +299,9 @@ class Settings(NamedTuple):
     scenario: Annotated[
         str | None,
         Option(
-            SCENARIO, "scenario to run: a name in the library, or a YAML file", "none"
+            SCENARIO,
+            "scenario to run: a name in the library, or a YAML file",
+            "none",
         ),
     ] = None
     rate_limits: Annotated[

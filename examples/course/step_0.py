@@ -69,7 +69,9 @@ class Client:
 
     def upload(self, photo: bytes) -> Json:
         session = self.ask(
-            "POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)}
+            "POST",
+            "/uploads",
+            {"content_type": "image/png", "size_bytes": len(photo)},
         )
         recipe = session["upload"]  # the key must never be sent to this address
         sent = self.send(recipe["method"], recipe["url"], recipe["headers"], photo)
@@ -118,7 +120,11 @@ class Client:
             )
 
     def send(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
     ) -> Json:
         """Send a request once. Raises Refused."""
         response = self.http.request(method, url, headers=headers, content=content)

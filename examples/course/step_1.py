@@ -18,7 +18,11 @@ class Client(step_0.Client):
         )
 
     def send(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
     ) -> Json:
         for _ in range(2):
             try:

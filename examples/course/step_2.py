@@ -18,7 +18,11 @@ REPEATABLE = {
 
 class Client(step_1.Client):
     def send(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
     ) -> Json:
         for attempt in range(5):
             try:

@@ -169,7 +169,8 @@ class ImageWorkflow:
 
         return bytes(
             self._answer(
-                lambda: self._links.get(asset["url"], follow_redirects=True), whole
+                lambda: self._links.get(asset["url"], follow_redirects=True),
+                whole,
             ).body
         )
 
@@ -236,7 +237,11 @@ class ImageWorkflow:
         raise AssertionError("the last attempt returns or raises")
 
     def _ask_with_one_key(
-        self, method: str, path: str, body: Json | None, query: Json | None
+        self,
+        method: str,
+        path: str,
+        body: Json | None,
+        query: Json | None,
     ) -> Answer:
         """Send a request to the API until it is answered for good; what follows a refusal is another request."""
         # One key for all attempts: a write whose answer was lost is then not done twice.
@@ -248,7 +253,11 @@ class ImageWorkflow:
 
         def send() -> httpx.Response:
             return self._api.request(
-                method, path, json=body, params=query, headers=headers
+                method,
+                path,
+                json=body,
+                params=query,
+                headers=headers,
             )
 
         return self._answer(send, _read_object)
@@ -260,19 +269,25 @@ class ImageWorkflow:
         return dict(
             self._answer(
                 lambda: self._links.request(
-                    method, url, content=photo, headers=headers
+                    method,
+                    url,
+                    content=photo,
+                    headers=headers,
                 ),
                 _read_object,
             ).body
         )
 
     def _answer(
-        self, send: Callable[[], httpx.Response], read: Callable[[httpx.Response], Any]
+        self,
+        send: Callable[[], httpx.Response],
+        read: Callable[[httpx.Response], Any],
     ) -> Answer:
         """Send until there is an answer that repetition cannot change, or no attempt is left."""
         for attempt in range(1, self._attempts + 1):
             pause = min(0.5 * 2**attempt, LONGEST_PAUSE_SECONDS) * random.uniform(
-                0.5, 1
+                0.5,
+                1,
             )
             failure: Refused | Unanswered
             try:

@@ -31,7 +31,8 @@ GENERATE = "createProductPhotographyGeneration"
 
 @pytest.fixture
 def client(
-    image_workflow: Sandbox, monkeypatch: pytest.MonkeyPatch
+    image_workflow: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[ImageWorkflow]:
     """The client, whose pauses move the emulator's clock instead of taking time."""
     monkeypatch.setattr(time, "sleep", image_workflow.clock.advance)
@@ -76,7 +77,8 @@ def charged(client: ImageWorkflow) -> int:
 
 
 def test_a_photoshoot_brings_four_pictures_for_its_price(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     before = image_workflow.team("Demo").credits
     pictures = client.photoshoot([make_product(client)], output_format="webp")
@@ -90,7 +92,8 @@ def test_a_photoshoot_brings_four_pictures_for_its_price(
 )  # under others a hint may be half of the truth, or missing
 @pytest.mark.image_workflow(clock="manual")
 def test_it_polls_no_sooner_than_retry_after_says(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     client.photoshoot([make_product(client)])
     looks = [
@@ -112,7 +115,8 @@ def test_it_returns_the_outputs_that_were_completed(client: ImageWorkflow) -> No
 
 @pytest.mark.image_workflow(scenario="all-outputs-fail")
 def test_a_photoshoot_without_any_picture_is_an_error(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     with pytest.raises(WorkFailed):
         client.photoshoot([make_product(client)])
@@ -120,7 +124,8 @@ def test_a_photoshoot_without_any_picture_is_an_error(
 
 
 def test_it_orders_in_full_what_the_service_may_not_fill_in(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     client.photoshoot([make_product(client)])
     assert all(
@@ -152,7 +157,9 @@ def test_a_picture_is_fetched_from_where_its_address_leads(
 
 @pytest.mark.parametrize("scenario", ["answer-lost", "internal-error"])
 def test_a_lost_answer_is_asked_for_again_and_not_paid_twice(
-    image_workflow: Sandbox, client: ImageWorkflow, scenario: str
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
+    scenario: str,
 ) -> None:
     product = make_product(client)
     before = image_workflow.team("Demo").credits
@@ -164,11 +171,14 @@ def test_a_lost_answer_is_asked_for_again_and_not_paid_twice(
 
 @pytest.mark.image_workflow(scenario="same-key-in-flight")
 def test_a_request_that_is_still_being_admitted_is_waited_for(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     product = make_product(client)
     with ImageWorkflow(
-        image_workflow.base_url, image_workflow.api_key, timeout=0.5
+        image_workflow.base_url,
+        image_workflow.api_key,
+        timeout=0.5,
     ) as hasty:
         assert len(hasty.photoshoot([product])) == 4
     assert len(statuses(image_workflow, GENERATE)) > 1
@@ -188,7 +198,10 @@ def test_a_request_that_is_still_being_admitted_is_waited_for(
     ],
 )
 def test_it_waits_as_long_as_retry_after_says(
-    image_workflow: Sandbox, client: ImageWorkflow, scenario: str, code: str
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
+    scenario: str,
+    code: str,
 ) -> None:
     product = make_product(client)
     image_workflow.use(scenario)
@@ -225,7 +238,9 @@ def waited_seconds(first: RecordedRequest, second: RecordedRequest) -> float:
     ["upload-window-missed", "upload-bytes-conflict", "problem:upload_not_found"],
 )
 def test_an_upload_session_that_is_lost_is_replaced(
-    image_workflow: Sandbox, client: ImageWorkflow, scenario: str
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
+    scenario: str,
 ) -> None:
     image_workflow.use(scenario)
     assert client.upload(PHOTO, "image/png")["source"] == "upload"
@@ -236,7 +251,8 @@ def test_an_upload_session_that_is_lost_is_replaced(
 
 
 def test_work_on_an_ingredient_is_waited_for_before_it_is_changed(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     image_workflow.use(
         {
@@ -261,7 +277,8 @@ def test_work_on_an_ingredient_is_waited_for_before_it_is_changed(
 
 @pytest.mark.image_workflow(scenario="flaky-network", conduct="fail")
 def test_an_answer_that_cannot_be_read_counts_as_lost(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     before = image_workflow.team("Demo").credits
     for _ in range(3):
@@ -276,7 +293,8 @@ def test_half_a_picture_is_not_taken_for_a_whole_one(client: ImageWorkflow) -> N
 
 
 def test_a_list_is_read_to_its_end(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     for _ in range(3):
         make_product(client)
@@ -296,7 +314,10 @@ def test_a_list_is_read_to_its_end(
     ],
 )
 def test_what_waiting_does_not_mend_is_reported_at_once(
-    image_workflow: Sandbox, client: ImageWorkflow, change: dict[str, Any], code: str
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
+    change: dict[str, Any],
+    code: str,
 ) -> None:
     product = make_product(client)
     image_workflow.team("Demo").set(**change)
@@ -310,10 +331,12 @@ def test_what_waiting_does_not_mend_is_reported_at_once(
 
 
 @pytest.mark.parametrize(
-    "key", ["iwe_demo_expired", "iwe_demo_revoked", "iwe_demo_read"]
+    "key",
+    ["iwe_demo_expired", "iwe_demo_revoked", "iwe_demo_read"],
 )
 def test_a_credential_that_may_not_write_is_reported_at_once(
-    image_workflow: Sandbox, key: str
+    image_workflow: Sandbox,
+    key: str,
 ) -> None:
     with (
         ImageWorkflow(image_workflow.base_url, image_workflow.key(key)) as stranger,
@@ -338,15 +361,19 @@ def test_a_credential_that_may_not_write_is_reported_at_once(
 
 @pytest.mark.image_workflow(scenario="outputs-stall")
 def test_work_that_never_ends_is_given_up(
-    image_workflow: Sandbox, client: ImageWorkflow
+    image_workflow: Sandbox,
+    client: ImageWorkflow,
 ) -> None:
     product = make_product(client)
     with (
         ImageWorkflow(
-            image_workflow.base_url, image_workflow.api_key, patience=60
+            image_workflow.base_url,
+            image_workflow.api_key,
+            patience=60,
         ) as impatient,
         pytest.raises(
-            Unfinished, match=r"/generations/gen_.* was still processing after 60 s"
+            Unfinished,
+            match=r"/generations/gen_.* was still processing after 60 s",
         ),
     ):
         impatient.photoshoot([product])

@@ -59,7 +59,10 @@ def _fastapi() -> Any:
 
     application = FastAPI()
     application.add_api_route(
-        "/{size}", hello, methods=_METHODS, response_model=Greeting
+        "/{size}",
+        hello,
+        methods=_METHODS,
+        response_model=Greeting,
     )
     return application
 

@@ -115,7 +115,10 @@ class _Connection:
     """One of uvicorn's protocols on such a transport."""
 
     def __init__(
-        self, config: Config, state: ServerState, loop: asyncio.AbstractEventLoop
+        self,
+        config: Config,
+        state: ServerState,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         config.load()
         make: Any = config.http_protocol_class

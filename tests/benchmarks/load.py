@@ -67,7 +67,10 @@ class Connection:
 
 
 def put_under_load(
-    port: int, requests: list[Template], seconds: float, first_number: int
+    port: int,
+    requests: list[Template],
+    seconds: float,
+    first_number: int,
 ) -> tuple[int, float]:
     """Send each request again and again on a connection of its own; return the number of answers and the p99 in ms."""
     numbers = count(first_number)
@@ -118,7 +121,11 @@ def measure_photoshoot(port: int, key: str, body: Any, number: int) -> float:
         "colorway": {"name": f"Number {number}"},
     }  # the same pictures would be drawn only once
     order = template(
-        "POST", "/v1/generations/product-photography", key, body, is_numbered=True
+        "POST",
+        "/v1/generations/product-photography",
+        key,
+        body,
+        is_numbered=True,
     )
     connection = Connection(port)
     start = time.perf_counter()

@@ -99,7 +99,10 @@ def measure_requests(bench: Bench) -> list[Figure]:
         requests_by_kind = list(zip(*requests_by_team, strict=True))
         for _ in range(bench.rounds):
             for cost, latency, requests in zip(
-                costs, latencies, requests_by_kind, strict=True
+                costs,
+                latencies,
+                requests_by_kind,
+                strict=True,
             ):
                 measure_kind(bench, emulator, compared, requests, cost, latency)
     return [*costs, *latencies]
@@ -133,13 +136,19 @@ def measure_kind(
 
 
 def put_under_load(
-    bench: Bench, server: RunningServer, requests: list[Template]
+    bench: Bench,
+    server: RunningServer,
+    requests: list[Template],
 ) -> tuple[float, float]:
     """Return the microseconds of processor time for an answer, and the p99 in ms."""
     first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
     worked_before = server.cpu_seconds()
     answers, p99_ms = bench.away(
-        load.put_under_load, server.port, requests, bench.seconds, first_number
+        load.put_under_load,
+        server.port,
+        requests,
+        bench.seconds,
+        first_number,
     )
     worked = server.cpu_seconds() - worked_before
     return worked / answers * 1e6, p99_ms

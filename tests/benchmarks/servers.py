@@ -54,7 +54,8 @@ def running(*arguments: str) -> Iterator[RunningServer]:
         PYTHONDONTWRITEBYTECODE="",
     ) as process:
         ready = next(
-            (line for line in process.stdout or () if line.startswith("ready ")), None
+            (line for line in process.stdout or () if line.startswith("ready ")),
+            None,
         )
         ready_ms = (time.perf_counter() - start) * 1000
         if ready is None:
@@ -92,7 +93,11 @@ class Template(NamedTuple):
 
 
 def template(
-    method: str, path: str, key: str, body: Any = None, is_numbered: bool = False
+    method: str,
+    path: str,
+    key: str,
+    body: Any = None,
+    is_numbered: bool = False,
 ) -> Template:
     """Write a request with JSON; a numbered one has its own Idempotency-Key each time."""
     if body is None:
@@ -134,7 +139,9 @@ def bare_request(request: Template, size: int) -> Template:
 
 
 def prepared_requests(
-    ask: Callable[[bytes], bytes], team: int, numbers: Iterator[int]
+    ask: Callable[[bytes], bytes],
+    team: int,
+    numbers: Iterator[int],
 ) -> list[Template]:
     """Make what the requests of a Team refer to, and return them: a read, a write, a list and a poll."""
     asset = make_asset(ask, team, photo("image/jpeg", (40, 30)))

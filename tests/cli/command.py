@@ -117,7 +117,11 @@ def run_command(*arguments: str, **variables: str) -> Outcome:
     """Run the command to its end, in this process if it can."""
     if arguments and arguments[0] in OF_A_PROCESS:
         return run_program(
-            *EMULATOR, *arguments, folder=ROOT, seconds=PATIENCE_SECONDS, **variables
+            *EMULATOR,
+            *arguments,
+            folder=ROOT,
+            seconds=PATIENCE_SECONDS,
+            **variables,
         )
     return run_here(*arguments, **variables)
 
@@ -182,14 +186,17 @@ def shell(script: str) -> list[str]:
 
 
 def run_exec(
-    options: Sequence[str], command: Sequence[str], **variables: str
+    options: Sequence[str],
+    command: Sequence[str],
+    **variables: str,
 ) -> Outcome:
     return run_command("exec", *options, "--", *command, **variables)
 
 
 @contextmanager
 def running_exec(
-    options: Sequence[str], command: Sequence[str]
+    options: Sequence[str],
+    command: Sequence[str],
 ) -> Iterator["subprocess.Popen[str]"]:
     """Run `exec` with a command that says `ready`, and have it go on."""
     with started(*EMULATOR, "exec", *options, "--", *command) as process:

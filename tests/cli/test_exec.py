@@ -22,7 +22,8 @@ PRINT_URL = shell("echo $EMULATOR_URL")
 
 
 @pytest.mark.parametrize(
-    ("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 128 + 9)]
+    ("script", "status"),
+    [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 128 + 9)],
 )
 def test_the_status_of_the_command_is_passed_on(script: str, status: int) -> None:
     assert run_exec([], shell(script)).status == status
@@ -53,7 +54,11 @@ def test_a_reader_of_the_report_that_has_left_does_not_change_the_status() -> No
 
     with os.fdopen(writer, "w") as unread:
         finished = subprocess.run(
-            command, cwd=ROOT, env=environment(), stderr=unread, check=False
+            command,
+            cwd=ROOT,
+            env=environment(),
+            stderr=unread,
+            check=False,
         )
 
     assert finished.returncode == 3
@@ -84,7 +89,9 @@ def test_the_command_has_the_addresses_a_key_and_the_control_token() -> None:
     }
 
     outcome = run_exec(
-        ["--control-token", "secret"], shell(PRINT_VARIABLES), **variables
+        ["--control-token", "secret"],
+        shell(PRINT_VARIABLES),
+        **variables,
     )
 
     base_url, key, url, token, sandbox = outcome.output.splitlines()
@@ -120,7 +127,9 @@ def test_the_port_is_the_one_that_the_variable_names() -> None:
     ],
 )
 def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(
-    command: str, status: int, complaint: str
+    command: str,
+    status: int,
+    complaint: str,
 ) -> None:
     outcome = run_exec([], [command])
 
@@ -155,7 +164,9 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(
     ],
 )
 def test_after_a_bad_value_the_command_is_not_started(
-    option: str, value: str, complaint: str
+    option: str,
+    value: str,
+    complaint: str,
 ) -> None:
     outcome = run_here("exec", option, value, "--", "echo", "started")
 

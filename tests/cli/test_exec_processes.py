@@ -148,7 +148,10 @@ TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"
     ids=["stalled", "held"],
 )
 def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(
-    line: str, body: str, summary: str, tmp_path: Path
+    line: str,
+    body: str,
+    summary: str,
+    tmp_path: Path,
 ) -> None:
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(PATIENCE)
@@ -243,7 +246,9 @@ def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it(
     ],
 )
 def test_a_signal_before_the_command_is_started_ends_it_silently(
-    number: signal.Signals, status: int, tmp_path: Path
+    number: signal.Signals,
+    status: int,
+    tmp_path: Path,
 ) -> None:
     world = tmp_path / "world.yaml"
     os.mkfifo(world)

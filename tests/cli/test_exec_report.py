@@ -122,7 +122,9 @@ def next_words(*options: str, command: list[str] = READ_TEAM, **variables: str) 
     ],
 )
 def test_after_a_failure_the_same_command_shows_more(
-    options: list[str], added: list[str], tmp_path: Path
+    options: list[str],
+    added: list[str],
+    tmp_path: Path,
 ) -> None:
     options = [word.replace("j.har", str(tmp_path / "j.har")) for word in options]
 
@@ -145,7 +147,8 @@ def test_after_a_failure_the_same_command_shows_more(
     ],
 )
 def test_after_a_success_the_same_command_asks_more(
-    options: list[str], added: list[str]
+    options: list[str],
+    added: list[str],
 ) -> None:
     words = next_words(*options, command=["sh", "-c", READ_IN_SHELL])
     assert words[4 : words.index("--")] == [*options, *added]
@@ -172,7 +175,8 @@ def test_a_command_that_has_all_options_has_no_next_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "option", [["--control-token", "abc"], ["--control-token=abc"]]
+    "option",
+    [["--control-token", "abc"], ["--control-token=abc"]],
 )
 def test_the_next_command_does_not_tell_the_control_token(option: list[str]) -> None:
     words = next_words(*option, command=FAILING)
@@ -222,10 +226,13 @@ def test_a_scenario_without_rules_is_missed_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "sandboxes", [[{}], [{}, {"scenario": None}], [{"id": "deleted"}]], ids=str
+    "sandboxes",
+    [[{}], [{}, {"scenario": None}], [{"id": "deleted"}]],
+    ids=str,
 )
 def test_a_scenario_that_met_a_request_in_any_sandbox_is_not_missed(
-    scenario: str, sandboxes: list[Any]
+    scenario: str,
+    sandboxes: list[Any],
 ) -> None:
     report = report_of("--scenario", scenario, **reading_in_sandboxes(*sandboxes))
     assert findings(report, MISSED) == []
@@ -290,7 +297,9 @@ LOCAL = "127.0.0.1,localhost"
     ],
 )
 def test_no_proxy_gets_the_requests_of_the_command(
-    variables: dict[str, str], upper: str, lower: str
+    variables: dict[str, str],
+    upper: str,
+    lower: str,
 ) -> None:
     outcome = run("--quiet", command=PRINT_NO_PROXY, **variables)
     assert outcome.output.split() == [upper, lower]

@@ -18,7 +18,8 @@ NO_REQUEST = ": no-request: the command sent no request to its emulator"
     ids=str,
 )
 def test_a_command_without_requests_is_told_and_fails_where_conduct_does(
-    options: list[str], status: int
+    options: list[str],
+    status: int,
 ) -> None:
     outcome = run_exec(options, ["true"])
 

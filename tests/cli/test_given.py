@@ -28,7 +28,11 @@ def file(tmp_path: Path) -> Path:
 
 def test_what_was_made_is_listed(server: Server, file: Path) -> None:
     outcome = run_command(
-        "given", str(file), "--format", "json", EMULATOR_URL=server.url
+        "given",
+        str(file),
+        "--format",
+        "json",
+        EMULATOR_URL=server.url,
     )
 
     product, model, shoot = json.loads(outcome.output)["data"]
@@ -49,7 +53,8 @@ def test_what_was_made_is_there(server: Server, file: Path) -> None:
 
 
 def test_a_mistake_is_told_with_its_place_and_makes_nothing(
-    server: Server, file: Path
+    server: Server,
+    file: Path,
 ) -> None:
     file.write_text(SHOP.replace("products: [Linen shirt]", "products: [Skirt]"))
 

@@ -135,7 +135,8 @@ def test_the_object_of_exec_stays_under_its_limit_and_says_what_is_missing() -> 
     ],
 )
 def test_a_refusal_is_an_object_on_standard_output_beside_the_complaint(
-    line: str, status: int
+    line: str,
+    status: int,
 ) -> None:
     outcome = run_command(*line.split())
 
@@ -225,7 +226,9 @@ def finish_some_work(emulator: EmulatorUnderTest, key: str = FULL) -> None:
 
 def observed(emulator: EmulatorUnderTest) -> Observation:
     observation = Observation(
-        judges_conduct=True, ignored_rules=(), keeps_journal=False
+        judges_conduct=True,
+        ignored_rules=(),
+        keeps_journal=False,
     )
     observation.add(emulator.sandbox)
     return observation

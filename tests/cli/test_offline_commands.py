@@ -69,7 +69,8 @@ def test_the_schema_of_a_kind_of_file_is_printed_as_it_is_shipped(kind: str) -> 
     ],
 )
 def test_the_schema_of_given_files_judges_them(
-    document: object, is_valid: bool
+    document: object,
+    is_valid: bool,
 ) -> None:
     outcome = run_command("contract", "schema", "given")
 

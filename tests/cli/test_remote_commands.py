@@ -162,7 +162,8 @@ def something_else(answer: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "command", ["clock", "clock next", "reset", "state save {folder}/state.zip"]
+    "command",
+    ["clock", "clock next", "reset", "state save {folder}/state.zip"],
 )
 @pytest.mark.parametrize(
     "answer",
@@ -174,7 +175,9 @@ def something_else(answer: bytes) -> Iterator[str]:
     ],
 )
 def test_something_else_that_answers_is_no_emulator(
-    answer: bytes, command: str, tmp_path: Path
+    answer: bytes,
+    command: str,
+    tmp_path: Path,
 ) -> None:
     with something_else(answer) as url:
         outcome = run_command(*command.format(folder=tmp_path).split(), "--url", url)
@@ -188,7 +191,9 @@ def test_something_else_that_answers_is_no_emulator(
 
 @pytest.mark.parametrize(("command", "status"), [("wait", 0), ("clock", 1)])
 def test_a_reader_that_has_left_is_a_failure_without_a_word_where_there_is_output(
-    server: Server, command: str, status: int
+    server: Server,
+    command: str,
+    status: int,
 ) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -226,7 +231,9 @@ def test_a_saved_state_can_be_loaded_again(server: Server, file: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["save", "load"])
 def test_a_sandbox_that_does_not_exist_is_neither_saved_nor_loaded(
-    server: Server, file: Path, verb: str
+    server: Server,
+    file: Path,
+    verb: str,
 ) -> None:
     told(server, f"state save {file}")
     before = file.read_bytes()
@@ -271,7 +278,8 @@ def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
 
 
 def test_a_file_that_is_larger_than_any_state_is_not_read(
-    server: Server, file: Path
+    server: Server,
+    file: Path,
 ) -> None:
     with file.open("wb") as sparse:
         sparse.truncate(5 * 2**30)
@@ -370,7 +378,10 @@ def comment_of(server: Server, target: str, **options: Any) -> tuple[str, list[s
     ids=["not kept", "too large", "no argument", "another path"],
 )
 def test_a_file_stands_for_a_body_that_it_cannot_repeat(
-    server: Server, target: str, body: bytes, size: str
+    server: Server,
+    target: str,
+    body: bytes,
+    size: str,
 ) -> None:
     comment, command = comment_of(server, target, content=body, headers=JSON)
 

@@ -53,7 +53,9 @@ def test_requests_are_rows_of_a_table(two_requests: Server) -> None:
     ],
 )
 def test_requests_are_filtered(
-    two_requests: Server, filters: str, numbers: list[str]
+    two_requests: Server,
+    filters: str,
+    numbers: list[str],
 ) -> None:
     _, *rows = table(told(two_requests, f"requests list {filters}"))
 
@@ -124,7 +126,8 @@ def test_an_explanation_is_told_as_the_control_plane_does(server: Server) -> Non
 
 
 def test_the_rule_that_acted_is_named_with_its_place(
-    server: Server, tmp_path: Path
+    server: Server,
+    tmp_path: Path,
 ) -> None:
     file = tmp_path / "broken.yaml"
     file.write_text(
@@ -195,7 +198,8 @@ def test_requests_are_followed_through_a_reset(server: Server) -> None:
     [("--status", "401"), ("--team", "Other", "--operation", "getTeam")],
 )
 def test_what_is_followed_is_filtered_as_a_list_is(
-    server: Server, filters: tuple[str, ...]
+    server: Server,
+    filters: tuple[str, ...],
 ) -> None:
     keys = ("iwe_demo_full", "iwe_demo_revoked", "iwe_other_full")
     for key in keys:

@@ -54,7 +54,9 @@ def test_the_rules_of_a_scenario_are_shown_with_their_counters(server: Server) -
     ],
 )
 def test_json_is_what_the_control_plane_answers(
-    server: Server, line: str, path: str
+    server: Server,
+    line: str,
+    path: str,
 ) -> None:
     assert json.loads(told(server, line)) == ask(server, path)
 
@@ -156,7 +158,8 @@ def test_credentials_of_a_sandbox_are_listed(other: Server) -> None:
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_other"])
 def test_a_credential_is_revoked_by_either_form_of_its_key(
-    other: Server, key: str
+    other: Server,
+    key: str,
 ) -> None:
     row = table(told(other, f"credentials revoke {key} --sandbox other"))[1]
 
@@ -299,7 +302,9 @@ def test_bad_usage_ends_with_2(server: Server, line: str, complaint: str) -> Non
         ("requests show last", "the journal is empty"),
         ("scenario use no-such", 'scenarios: found "no-such"'),
         pytest.param(
-            f"scenario use {'a' * 100_000}", 'scenarios: found "aaa', id="a long name"
+            f"scenario use {'a' * 100_000}",
+            'scenarios: found "aaa',
+            id="a long name",
         ),
         ("sandboxes create --scenario no-such", 'scenarios: found "no-such"'),
         ("credentials revoke nothing", "'nothing': the sandbox 'default' has no such"),
@@ -308,7 +313,9 @@ def test_bad_usage_ends_with_2(server: Server, line: str, complaint: str) -> Non
     ],
 )
 def test_what_does_not_exist_ends_with_1(
-    server: Server, line: str, complaint: str
+    server: Server,
+    line: str,
+    complaint: str,
 ) -> None:
     outcome = run_command(*line.split(), EMULATOR_URL=server.url)
 
@@ -322,7 +329,8 @@ def test_what_does_not_exist_ends_with_1(
 
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/", "/_emulator"])
 def test_the_address_may_be_that_of_the_page_or_a_base_url(
-    server: Server, path: str
+    server: Server,
+    path: str,
 ) -> None:
     assert run_command("clock", EMULATOR_URL=server.url + path).status == 0
 
@@ -364,7 +372,10 @@ class Screen(io.StringIO):
 @pytest.mark.parametrize("columns", ["60", "80", "120"])
 @pytest.mark.parametrize("line", TABLES)
 def test_a_table_fits_the_terminal(
-    server: Server, line: str, columns: str, monkeypatch: pytest.MonkeyPatch
+    server: Server,
+    line: str,
+    columns: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ask(server, "/v1/team")
     monkeypatch.setenv("COLUMNS", columns)

@@ -54,7 +54,8 @@ def test_the_start_up_message_ends_with_the_ready_line(server: Server) -> None:
     ],
 )
 def test_the_start_up_message_names_the_clock_and_the_keys(
-    server: Server, words: str
+    server: Server,
+    words: str,
 ) -> None:
     assert words in "\n".join(server.start_up)
 
@@ -171,7 +172,8 @@ def test_what_a_file_gives_is_there_at_the_start_and_after_a_reset_off_the_recor
     ids=["serve", "exec"],
 )
 def test_a_bad_file_of_what_is_given_is_refused_before_it_is_ready(
-    command: list[str], tmp_path: Path
+    command: list[str],
+    tmp_path: Path,
 ) -> None:
     file = tmp_path / "given.yaml"
     file.write_text("given:\n- produkt: {name: Linen shirt}\n")
@@ -205,7 +207,9 @@ def texts() -> Texts:
     with serving() as server:
         headers = {"Idempotency-Key": "\x9b31m\xad"}
         ServedClient(server.url).post(
-            CONTROL_CHARACTERS, {"name": "\u202e"}, headers=headers
+            CONTROL_CHARACTERS,
+            {"name": "\u202e"},
+            headers=headers,
         )
         listed = told(server, "requests")
         as_json = told(server, "requests --format json")
@@ -285,7 +289,10 @@ def test_a_signal_before_it_is_ready_ends_it_silently(tmp_path: Path) -> None:
     ids=["stalled", "late", "delayed", "held"],
 )
 def test_no_wait_of_a_scenario_delays_the_stop(
-    request_line: str, body: str, answer: bytes, tmp_path: Path
+    request_line: str,
+    body: str,
+    answer: bytes,
+    tmp_path: Path,
 ) -> None:
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(PATIENCE)
@@ -369,10 +376,12 @@ def beginning_of_upload(upload: Json) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [(SIGINT, SIGINT), (SIGTERM, SIGTERM), (SIGINT, SIGTERM)]
+    ("first", "second"),
+    [(SIGINT, SIGINT), (SIGTERM, SIGTERM), (SIGINT, SIGTERM)],
 )
 def test_a_second_signal_ends_it_at_once_and_without_a_traceback(
-    first: Signals, second: Signals
+    first: Signals,
+    second: Signals,
 ) -> None:
     with serving("--access-log", "off") as server:
         client = ServedClient(server.base_url)

@@ -117,7 +117,8 @@ MEANINGLESS = [
 
 @pytest.mark.parametrize(("field", "text"), MEANINGLESS)
 def test_a_text_that_means_nothing_is_refused_with_the_name_of_its_option(
-    field: str, text: str
+    field: str,
+    text: str,
 ) -> None:
     option = option_of(field)
 
@@ -130,7 +131,8 @@ def test_a_text_that_means_nothing_is_refused_with_the_name_of_its_option(
 
 @pytest.mark.parametrize(("field", "text"), MEANINGLESS)
 def test_a_text_that_means_nothing_is_refused_with_the_name_of_its_variable(
-    field: str, text: str
+    field: str,
+    text: str,
 ) -> None:
     option = option_of(field)
 
@@ -189,7 +191,9 @@ def test_a_variable_of_a_link_is_no_option(name: str, text: str) -> None:
     ],
 )
 def test_what_a_state_file_decides_is_refused_beside_it(
-    flag: str, text: str, remedy: str
+    flag: str,
+    text: str,
+    remedy: str,
 ) -> None:
     complaint = f"expected nothing beside .*{remedy}"
 
@@ -290,7 +294,10 @@ def test_the_report_of_exec_names_the_readings() -> None:
 )
 @pytest.mark.parametrize("command", ["exec -- true", "sweep -- true", "serve --port 0"])
 def test_a_broken_file_of_readings_ends_a_command_with_its_place(
-    content: str, place: str, command: str, capfd: pytest.CaptureFixture[str]
+    content: str,
+    place: str,
+    command: str,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     Path(READINGS_FILE).write_text(content)
 

@@ -104,7 +104,9 @@ def test_what_cannot_be_read_is_answered_with_the_usage(arguments: list[str]) ->
     ],
 )
 def test_a_value_that_means_nothing_is_a_line_and_status_2(
-    arguments: list[str], variables: dict[str, str], complaint: str
+    arguments: list[str],
+    variables: dict[str, str],
+    complaint: str,
 ) -> None:
     outcome = run_here(*arguments, **variables)
 
@@ -125,7 +127,8 @@ def test_a_value_that_means_nothing_is_a_line_and_status_2(
     ],
 )
 def test_a_misspelt_word_is_answered_with_the_nearest(
-    typed: str, suggestion: str
+    typed: str,
+    suggestion: str,
 ) -> None:
     outcome = run_here(*typed.split())
 
@@ -150,7 +153,8 @@ def test_a_wrong_verb_is_answered_with_all_verbs() -> None:
     ],
 )
 def test_an_option_before_its_verb_is_answered_with_the_right_order(
-    typed: str, better: str
+    typed: str,
+    better: str,
 ) -> None:
     outcome = run_here(*typed.split())
 
@@ -168,7 +172,8 @@ def test_an_option_before_its_verb_is_answered_with_the_right_order(
     ],
 )
 def test_bytes_that_are_no_text_are_a_line_and_status_2(
-    arguments: list[str], variables: dict[str, str]
+    arguments: list[str],
+    variables: dict[str, str],
 ) -> None:
     outcome = run_here(*arguments, **variables)
 
@@ -218,7 +223,8 @@ def test_a_port_in_use_is_a_line_and_status_1(command: list[str]) -> None:
     ],
 )
 def test_a_host_that_does_not_exist_is_a_line_and_status_1(
-    host: str, reason: str
+    host: str,
+    reason: str,
 ) -> None:
     outcome = run_command("serve", "--host", host, "--port", "0")
 
@@ -228,7 +234,8 @@ def test_a_host_that_does_not_exist_is_a_line_and_status_1(
 
 
 @pytest.mark.parametrize(
-    "command", [["reset"], ["clock"], ["wait", "--timeout", "0.1"]]
+    "command",
+    [["reset"], ["clock"], ["wait", "--timeout", "0.1"]],
 )
 def test_where_no_emulator_answers_the_status_is_1(command: list[str]) -> None:
     with unused_port() as port:

@@ -40,7 +40,10 @@ def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
     Returns what it wrote to standard output.
     """
     done = run_program(
-        *map(str, command), folder=folder, seconds=TIME_LIMIT_SECONDS, **variables
+        *map(str, command),
+        folder=folder,
+        seconds=TIME_LIMIT_SECONDS,
+        **variables,
     )
     assert done.status == 0, (
         f"{command[0]} ended with {done.status}\n{done.output}\n{done.complaint}"
@@ -86,7 +89,9 @@ def program_of(name: str, folder: Path) -> Path:
 
 
 def take_tour(
-    command: Sequence[str | Path], folder: Path, **variables: str
+    command: Sequence[str | Path],
+    folder: Path,
+    **variables: str,
 ) -> Mapping[str, Any]:
     """Take a tour against a fresh emulator whose clock skips the waits.
 

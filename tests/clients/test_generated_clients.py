@@ -76,7 +76,9 @@ def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 @pytest.mark.parametrize("linter", LINTERS)
 def test_a_linter_finds_nothing_to_say_of_a_contract(
-    linter: str, document: Path, typescript: Path
+    linter: str,
+    document: Path,
+    typescript: Path,
 ) -> None:
     command, *options = LINTERS[linter]
 
@@ -140,10 +142,15 @@ def test_the_client_of_openapi_typescript_and_openapi_fetch_completes_the_tour(
 
 @pytest.mark.parametrize("library", ["fetch", "axios"])
 def test_the_client_of_openapi_generator_for_typescript_completes_the_tour(
-    typescript: Path, library: str
+    typescript: Path,
+    library: str,
 ) -> None:
     generate(
-        typescript, "openapi-generator-cli", "generate", "-g", f"typescript-{library}"
+        typescript,
+        "openapi-generator-cli",
+        "generate",
+        "-g",
+        f"typescript-{library}",
     )
     assert_typescript_tour(f"{library}_tour", typescript)
 

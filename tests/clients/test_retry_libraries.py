@@ -63,7 +63,9 @@ def command_of(tmp_path_factory: pytest.TempPathFactory) -> Command:
 
 @pytest.mark.parametrize("library", [*PYTHON, *NODE])
 def test_a_good_client_is_clean_under_every_scenario(
-    command_of: Command, library: str, tmp_path: Path
+    command_of: Command,
+    library: str,
+    tmp_path: Path,
 ) -> None:
     """It runs its errand in one sandbox after another, and says how each ended."""
     complaints = tmp_path / "log"

@@ -61,7 +61,10 @@ def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def printed_json(
-    capsys: pytest.CaptureFixture[str], report: Report, *, is_whole: bool = False
+    capsys: pytest.CaptureFixture[str],
+    report: Report,
+    *,
+    is_whole: bool = False,
 ) -> Any:
     ReportOutput(True, is_whole, ()).conclude(report)
     return json.loads(capsys.readouterr().out)
@@ -196,7 +199,8 @@ def test_a_file_holds_all_of_the_json(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_ends_with_status_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     output = ReportOutput(False, False, [tmp_path / "none" / "report.json"])
 
@@ -253,10 +257,16 @@ def test_a_failure_in_junit_says_what_to_do(tmp_path: Path) -> None:
     [(True, "error", []), (False, "warning", ["outcome"])],
 )
 def test_junit_fails_if_the_report_does(
-    tmp_path: Path, ok: bool, severity: Any, failures: list[str]
+    tmp_path: Path,
+    ok: bool,
+    severity: Any,
+    failures: list[str],
 ) -> None:
     finding = ReportFinding(
-        rule="no-backoff", severity=severity, where=None, message="no pauses"
+        rule="no-backoff",
+        severity=severity,
+        where=None,
+        message="no pauses",
     )
     suite = junit(a_report(ok=ok, findings=[finding]), tmp_path)
     failed = [case for case in suite if case.find("failure") is not None]
@@ -294,7 +304,8 @@ def test_a_hostile_text_moves_no_cursor(hostile: Report) -> None:
 
 
 def test_a_hostile_text_is_whole_in_json(
-    hostile: Report, capsys: pytest.CaptureFixture[str]
+    hostile: Report,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     report = printed_json(capsys, hostile)
 
@@ -306,7 +317,8 @@ def test_a_hostile_text_leaves_xml_well_formed(hostile: Report, tmp_path: Path) 
 
 
 def test_a_hostile_text_puts_no_element_into_a_page(
-    hostile: Report, tmp_path: Path
+    hostile: Report,
+    tmp_path: Path,
 ) -> None:
     tags = set[str]()
 

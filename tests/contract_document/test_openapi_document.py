@@ -198,7 +198,8 @@ def response_bodies() -> list[dict[str, Any]]:
 
 
 def schema_nodes(
-    schema: dict[str, Any], where: str
+    schema: dict[str, Any],
+    where: str,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Iterate over a schema and all inside it, with their places.
 
@@ -264,7 +265,9 @@ def _bounds_of(field: dict[str, Any]) -> dict[str, Any]:
 # Operations ---------------------------------------------------------------------------
 
 EVERY_OPERATION = pytest.mark.parametrize(
-    "operation", operations().values(), ids=lambda operation: operation.name
+    "operation",
+    operations().values(),
+    ids=lambda operation: operation.name,
 )
 
 
@@ -379,7 +382,10 @@ def linked_parameters() -> list[LinkedParameter]:
                 pointer = expression.removeprefix("$response.body#/")
                 linked.append(
                     LinkedParameter(
-                        response.document, link["operationId"], name, pointer
+                        response.document,
+                        link["operationId"],
+                        name,
+                        pointer,
                     )
                 )
     return linked
@@ -697,7 +703,8 @@ def test_a_resource_has_every_field_that_the_specification_promises(name: str) -
 
 
 @pytest.mark.parametrize(
-    "field", ["initiated_by", "output_summary", "credits", "request"]
+    "field",
+    ["initiated_by", "output_summary", "credits", "request"],
 )
 def test_what_section_2_does_not_show_of_a_generation_is_left_open(field: str) -> None:
     schema = SCHEMAS["Generation"]["properties"][field]
@@ -716,7 +723,8 @@ def test_what_section_2_does_not_show_of_a_generation_is_left_open(field: str) -
     ],
 )
 def test_timestamps_have_milliseconds_and_are_in_utc(
-    text: str, is_timestamp: bool
+    text: str,
+    is_timestamp: bool,
 ) -> None:
     validator = OPEN.validator("#/components/schemas/Timestamp")
 

@@ -62,7 +62,8 @@ class SeededService:
         ]
         work = [self._author(kind) for kind in KINDS]
         generation = emulator.photograph(
-            product_ids=self.products[:1], aspect_ratio="21:9"
+            product_ids=self.products[:1],
+            aspect_ratio="21:9",
         )
         emulator.advance(60)
         session, self.upload_token = emulator.ready_upload()
@@ -95,7 +96,10 @@ class SeededService:
         limit_bytes = application.sandboxes.memory.limit_bytes
         sandbox_id = self.emulator.sandbox.id
         renewed = archive.load(
-            self._beginning, sandbox_id, limit_bytes, application.contract
+            self._beginning,
+            sandbox_id,
+            limit_bytes,
+            application.contract,
         )
         application.sandboxes.replace(renewed)
 
@@ -238,7 +242,9 @@ def after_call(context: HookContext, case: Case[Any], response: Response) -> Non
 
 @schemathesis.check
 def answers_as_the_contract_says(
-    context: CheckContext, response: Response, case: Case[Any]
+    context: CheckContext,
+    response: Response,
+    case: Case[Any],
 ) -> None:
     """Compare every answer with the contract, by the checker of the other tests."""
     request: Any = response.request
@@ -247,7 +253,11 @@ def answers_as_the_contract_says(
     for name, values in response.headers.items():
         headers += [(name, value) for value in values]
     exchange = Exchange(
-        request.method, path, response.status_code, headers, response.content
+        request.method,
+        path,
+        response.status_code,
+        headers,
+        response.content,
     )
     shipped_checker().check(exchange)
 

@@ -21,7 +21,8 @@ IN_PROCESS = "http://emulator.test/v1"
 
 @pytest.mark.parametrize("examples", [4, pytest.param(100, marks=pytest.mark.verify)])
 def test_every_operation_keeps_to_the_contract_whatever_is_sent(
-    tmp_path: Path, examples: int
+    tmp_path: Path,
+    examples: int,
 ) -> None:
     statuses = run_schemathesis(tmp_path, examples)
 

@@ -19,7 +19,8 @@ def test_health_tells_the_versions(emulator: EmulatorUnderTest) -> None:
 
 @pytest.mark.parametrize("path", ["/contract", "/contract.json"])
 def test_the_server_of_the_contract_is_the_address_that_was_asked(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     answer = emulator.ask("GET", path, headers={"Host": "localhost:9"})
 
@@ -50,7 +51,8 @@ def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(
 
 @pytest.mark.parametrize("kind", ["scenario", "world"])
 def test_the_schemas_of_files_are_served_as_they_are_shipped(
-    emulator: EmulatorUnderTest, kind: str
+    emulator: EmulatorUnderTest,
+    kind: str,
 ) -> None:
     answer = emulator.ask("GET", f"/{kind}.schema.json")
 

@@ -115,7 +115,9 @@ REFUSED: list[tuple[str, str, Any, str]] = [
 
 @pytest.mark.parametrize(("method", "path"), SCHEMA_BY_ENDPOINT)
 def test_each_field_is_read_by_the_contract(
-    emulator: EmulatorUnderTest, method: str, path: str
+    emulator: EmulatorUnderTest,
+    method: str,
+    path: str,
 ) -> None:
     schema = SCHEMAS[SCHEMA_BY_ENDPOINT[method, path]]
     fields = schema["properties"].keys() - {"scenario"}
@@ -153,7 +155,11 @@ def test_a_malformed_body_is_refused(
     ids=[f"{row[1]} {row[2]}" for row in REFUSED],
 )
 def test_a_value_that_cannot_be_is_refused_and_changes_nothing(
-    emulator: EmulatorUnderTest, method: str, path: str, body: Any, complaint: str
+    emulator: EmulatorUnderTest,
+    method: str,
+    path: str,
+    body: Any,
+    complaint: str,
 ) -> None:
     before = emulator.told("GET", "/sandboxes")
 
@@ -167,7 +173,8 @@ def test_a_value_that_cannot_be_is_refused_and_changes_nothing(
 
 @pytest.mark.parametrize("content", [b"", b"{}"])
 def test_a_reset_takes_a_body_that_says_nothing(
-    emulator: EmulatorUnderTest, content: bytes
+    emulator: EmulatorUnderTest,
+    content: bytes,
 ) -> None:
     answer = emulator.ask("POST", "/reset", content=content, headers=JSON)
 

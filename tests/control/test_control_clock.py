@@ -109,7 +109,10 @@ def test_the_next_hundred_events_are_told_and_all_are_counted(
     ids=str,
 )
 def test_a_clock_runs_on_as_it_is_set(
-    emulator: EmulatorUnderTest, body: Any, mode: str, rate: float
+    emulator: EmulatorUnderTest,
+    body: Any,
+    mode: str,
+    rate: float,
 ) -> None:
     clock = emulator.told("PUT", "/clock", body)
 
@@ -136,7 +139,9 @@ def test_a_clock_runs_on_as_it_is_set(
     ids=str,
 )
 def test_a_clock_on_which_nothing_is_due_just_moves(
-    emulator: EmulatorUnderTest, body: Any, now: str
+    emulator: EmulatorUnderTest,
+    body: Any,
+    now: str,
 ) -> None:
     clock = emulator.told("POST", "/clock/advance", body)
 
@@ -152,7 +157,9 @@ def test_a_clock_on_which_nothing_is_due_just_moves(
     ids=str,
 )
 def test_a_clock_moves_to_what_falls_due(
-    emulator: EmulatorUnderTest, body: Any, now: str
+    emulator: EmulatorUnderTest,
+    body: Any,
+    now: str,
 ) -> None:
     emulator.admitted_upscale()
 
@@ -194,7 +201,8 @@ def test_a_move_of_an_idle_sandbox_to_idle_fires_nothing(
 @pytest.mark.emulator(clock="auto")
 @pytest.mark.parametrize("case", ["a bad query", "an unknown id", "no key"])
 def test_a_refused_poll_moves_no_auto_clock(
-    emulator: EmulatorUnderTest, case: str
+    emulator: EmulatorUnderTest,
+    case: str,
 ) -> None:
     """D42."""
     path = f"/generations/{emulator.photograph().id}"
@@ -222,12 +230,15 @@ def test_a_refused_poll_moves_no_auto_clock(
     ids=str,
 )
 def test_a_hold_ends_at_its_instant_however_the_clock_is_moved(
-    emulator: EmulatorUnderTest, body: Any, now: str
+    emulator: EmulatorUnderTest,
+    body: Any,
+    now: str,
 ) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
 
     upload, moved = emulator.together(
-        HELD_UPLOAD, control_call("POST", "/clock/advance", body)
+        HELD_UPLOAD,
+        control_call("POST", "/clock/advance", body),
     )
 
     # The upload window is 15 minutes from the hold's end.
@@ -250,7 +261,9 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
 
     upload, moved, reset = emulator.together(
-        HELD_UPLOAD, advance_call(60), control_call("POST", "/reset")
+        HELD_UPLOAD,
+        advance_call(60),
+        control_call("POST", "/reset"),
     )
 
     assert moved.status == 409
@@ -266,7 +279,10 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
     [(1, "2026-01-01T00:00:10.000Z"), (2, "2026-01-01T00:00:16.000Z")],
 )
 def test_a_move_takes_no_more_steps_than_it_may(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
+    steps: int,
+    now: str,
 ) -> None:
     monkeypatch.setattr("image_workflow_emulator.control.clock.MAX_STEPS", steps)
     emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
@@ -286,7 +302,8 @@ def test_a_move_takes_no_more_steps_than_it_may(
 
 @pytest.fixture
 def with_work(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> EmulatorUnderTest:
     """An emulator with work in progress.
 

@@ -48,7 +48,8 @@ FINITE = [
 
 @pytest.mark.parametrize("path", METHODS_BY_PATH)
 def test_another_method_is_405_with_those_allowed(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     allowed = {*METHODS_BY_PATH[path]}
     if "GET" in allowed:
@@ -91,7 +92,8 @@ def test_an_unknown_path_is_404(emulator: EmulatorUnderTest, path: str) -> None:
 
 @pytest.mark.parametrize("path", OF_A_SANDBOX)
 def test_every_path_of_an_unknown_sandbox_is_404(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     for method, operation in OF_A_SANDBOX[path].items():
         body: dict[str, str] | None = {} if "requestBody" in operation else None
@@ -116,7 +118,8 @@ def test_a_slash_within_a_step_of_a_path_belongs_to_the_step(
 
 @pytest.mark.parametrize("path", FINITE)
 def test_head_answers_as_get_does_without_the_body(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     emulator.get("/team")  # the first request
     got = emulator.ask("GET", path)
@@ -132,10 +135,12 @@ def test_head_answers_as_get_does_without_the_body(
 
 
 @pytest.mark.parametrize(
-    "path", ["/health", "/clock", "", "/nowhere", "/page/icon.svg"]
+    "path",
+    ["/health", "/clock", "", "/nowhere", "/page/icon.svg"],
 )
 def test_no_answer_is_cached_or_shown_in_a_page_of_another_origin(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     headers = emulator.ask("GET", path).headers
 
@@ -154,7 +159,8 @@ def test_every_answer_has_a_request_id_of_its_own(emulator: EmulatorUnderTest) -
 
 
 def test_request_ids_are_the_same_in_every_run(
-    emulator: EmulatorUnderTest, make_emulator: MakeEmulator
+    emulator: EmulatorUnderTest,
+    make_emulator: MakeEmulator,
 ) -> None:
     paths = ("/health", "/nowhere", "/clock")
     other = make_emulator(seed=5)
@@ -167,7 +173,8 @@ def test_request_ids_are_the_same_in_every_run(
 @pytest.mark.emulator(control_token="secret")
 @pytest.mark.parametrize("path", ["/clock", "/nowhere", "/contract"])
 def test_the_token_is_asked_for_before_anything_is_said_of_a_path(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     answer = emulator.ask("BREW", path)
 
@@ -178,13 +185,15 @@ def test_the_token_is_asked_for_before_anything_is_said_of_a_path(
 @pytest.mark.emulator(control_token="secret")
 @pytest.mark.parametrize("path", ["/health", "", "/reference", "/page/icon.svg"])
 def test_health_and_the_files_of_the_page_need_no_token(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     assert emulator.ask("GET", path).status == 200
 
 
 def test_looking_at_a_sandbox_leaves_it_as_it_was(
-    emulator: EmulatorUnderTest, make_emulator: MakeEmulator
+    emulator: EmulatorUnderTest,
+    make_emulator: MakeEmulator,
 ) -> None:
     for path in (*FINITE, "/nowhere"):
         emulator.ask("GET", path)

@@ -79,10 +79,13 @@ THEIRS = "Other: {credentials: [{key: theirs, name: Full, profile: full}]}"
 
 
 @pytest.mark.parametrize(
-    ("credential", "key"), [(OURS, "ours"), (READER, "iwe_demo_full")]
+    ("credential", "key"),
+    [(OURS, "ours"), (READER, "iwe_demo_full")],
 )
 def test_the_key_for_clients_is_the_first_full_one_of_demo_if_possible_active(
-    make_emulator: MakeEmulator, credential: str, key: str
+    make_emulator: MakeEmulator,
+    credential: str,
+    key: str,
 ) -> None:
     demo = f"Demo: {{credentials: [{REVOKED}, {credential}]}}"
     emulator = make_emulator(world=f"teams: {{{demo}, {THEIRS}}}")
@@ -94,7 +97,8 @@ def test_the_key_for_clients_is_the_first_full_one_of_demo_if_possible_active(
 
 @pytest.mark.parametrize("body", [None, {}])
 def test_sandboxes_without_an_id_are_numbered_past_those_that_are_there(
-    emulator: EmulatorUnderTest, body: Any
+    emulator: EmulatorUnderTest,
+    body: Any,
 ) -> None:
     make_sandboxes(emulator, "sandbox-2")
 
@@ -171,7 +175,11 @@ def test_rates_are_limited_as_in_the_process_unless_a_creation_says_otherwise(
     ids=str,
 )
 def test_a_clock_is_as_its_creation_says(
-    emulator: EmulatorUnderTest, body: Any, now: str, mode: str, rate: float
+    emulator: EmulatorUnderTest,
+    body: Any,
+    now: str,
+    mode: str,
+    rate: float,
 ) -> None:
     clock = emulator.told("POST", "/sandboxes", body)["clock"]
 
@@ -213,7 +221,9 @@ THIEF = {"teams": {"T": {"credentials": [{"key": "iwe_demo"}]}}}
     ],
 )
 def test_a_taken_id_or_key_is_refused(
-    emulator: EmulatorUnderTest, body: Any, complaint: str
+    emulator: EmulatorUnderTest,
+    body: Any,
+    complaint: str,
 ) -> None:
     make_sandboxes(emulator, "mine")
 
@@ -227,7 +237,8 @@ def test_a_taken_id_or_key_is_refused(
 
 
 def test_the_number_of_sandboxes_is_limited(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sandboxes, "MAX_SANDBOXES", 2)
     make_sandboxes(emulator, "mine")

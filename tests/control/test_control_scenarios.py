@@ -49,7 +49,9 @@ REOPEN = b"{scenario: open, timeline: [{at: 0s, set: {admission: open}}]}"
 
 
 def read_statuses(
-    emulator: EmulatorUnderTest, key: str = FULL, count: int = 4
+    emulator: EmulatorUnderTest,
+    key: str = FULL,
+    count: int = 4,
 ) -> list[int]:
     return [emulator.get("/team", key).status for _ in range(count)]
 
@@ -182,7 +184,9 @@ NO_SCENARIO: list[tuple[bytes, int]] = [
 
 @pytest.mark.parametrize(("content", "complaint"), INVALID)
 def test_a_bad_scenario_is_refused_with_its_mistakes(
-    emulator: EmulatorUnderTest, content: bytes, complaint: str
+    emulator: EmulatorUnderTest,
+    content: bytes,
+    complaint: str,
 ) -> None:
     emulator.make_sandbox("mine")
 
@@ -194,10 +198,14 @@ def test_a_bad_scenario_is_refused_with_its_mistakes(
 
 
 @pytest.mark.parametrize(
-    ("content", "status"), NO_SCENARIO, ids=["nothing", "a line end", "over 1 MiB"]
+    ("content", "status"),
+    NO_SCENARIO,
+    ids=["nothing", "a line end", "over 1 MiB"],
 )
 def test_a_body_that_holds_no_scenario_is_refused(
-    emulator: EmulatorUnderTest, content: bytes, status: int
+    emulator: EmulatorUnderTest,
+    content: bytes,
+    status: int,
 ) -> None:
     answer = emulator.ask("PUT", "/scenario", content=content)
 
@@ -210,7 +218,8 @@ BAD = {content: repr(content[:60]) for content, _ in [*INVALID, *NO_SCENARIO]}
 
 @pytest.mark.parametrize("content", BAD, ids=BAD.values())
 def test_a_bad_scenario_leaves_the_running_one_as_it_is(
-    emulator: EmulatorUnderTest, content: bytes
+    emulator: EmulatorUnderTest,
+    content: bytes,
 ) -> None:
     emulator.make_sandbox("mine")
     emulator.use(FAILING + PAUSE_OF_FAILING)
@@ -327,7 +336,9 @@ UNDO = {
 @pytest.mark.parametrize("end", END)
 @pytest.mark.parametrize("undo", UNDO)
 def test_a_pause_outlives_its_scenario(
-    emulator: EmulatorUnderTest, end: str, undo: str
+    emulator: EmulatorUnderTest,
+    end: str,
+    undo: str,
 ) -> None:
     emulator.use(PAUSE)
     emulator.advance(10)
@@ -349,7 +360,8 @@ def test_a_scenario_that_is_read_while_the_sandbox_is_reset_does_not_run(
     late = {"scenario": "late", "description": "a large one " * 500}
 
     put, _ = emulator.together(
-        control_call("PUT", "/scenario", late), control_call("POST", "/reset")
+        control_call("PUT", "/scenario", late),
+        control_call("POST", "/reset"),
     )
 
     assert put.status == 409
@@ -367,7 +379,8 @@ def path_of_demo(emulator: EmulatorUnderTest, request: pytest.FixtureRequest) ->
 
 
 def test_a_scenario_of_one_team_is_shown_with_the_team(
-    emulator: EmulatorUnderTest, path_of_demo: str
+    emulator: EmulatorUnderTest,
+    path_of_demo: str,
 ) -> None:
     shown = emulator.use(FAILING, path_of_demo)
 
@@ -376,7 +389,8 @@ def test_a_scenario_of_one_team_is_shown_with_the_team(
 
 
 def test_a_scenario_of_one_team_acts_on_its_requests_alone(
-    emulator: EmulatorUnderTest, path_of_demo: str
+    emulator: EmulatorUnderTest,
+    path_of_demo: str,
 ) -> None:
     emulator.use(FAILING, path_of_demo)
 
@@ -389,7 +403,8 @@ def test_a_scenario_of_one_team_acts_on_its_requests_alone(
 
 
 def test_the_scenarios_of_teams_are_listed_beside_that_of_the_sandbox(
-    emulator: EmulatorUnderTest, path_of_demo: str
+    emulator: EmulatorUnderTest,
+    path_of_demo: str,
 ) -> None:
     emulator.use(FAILING, path_of_demo)
 
@@ -402,7 +417,8 @@ def test_the_scenarios_of_teams_are_listed_beside_that_of_the_sandbox(
 
 
 def test_the_end_of_the_sandboxs_scenario_leaves_that_of_a_team(
-    emulator: EmulatorUnderTest, path_of_demo: str
+    emulator: EmulatorUnderTest,
+    path_of_demo: str,
 ) -> None:
     emulator.use(FAILING, path_of_demo)
 
@@ -413,7 +429,8 @@ def test_the_end_of_the_sandboxs_scenario_leaves_that_of_a_team(
 
 
 def test_the_scenario_of_one_team_is_ended(
-    emulator: EmulatorUnderTest, path_of_demo: str
+    emulator: EmulatorUnderTest,
+    path_of_demo: str,
 ) -> None:
     emulator.use(FAILING, path_of_demo)
 

@@ -92,7 +92,10 @@ def test_a_credential_is_shown_as_the_service_shows_it(
     ],
 )
 def test_an_unknown_team_or_credential_is_404(
-    emulator: EmulatorUnderTest, method: str, path: str, body: Any
+    emulator: EmulatorUnderTest,
+    method: str,
+    path: str,
+    body: Any,
 ) -> None:
     answer = emulator.ask(method, path, body)
 
@@ -170,7 +173,9 @@ def test_a_new_team_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
     ],
 )
 def test_a_new_team_has_keys_by_its_name_and_is_found_by_it(
-    emulator: EmulatorUnderTest, name: str, key: str
+    emulator: EmulatorUnderTest,
+    name: str,
+    key: str,
 ) -> None:
     team = emulator.told("POST", "/teams", {"name": name})
 
@@ -182,7 +187,8 @@ def test_a_new_team_has_keys_by_its_name_and_is_found_by_it(
 
 @pytest.mark.parametrize("is_id", [False, True])
 def test_a_name_that_is_the_name_or_the_id_of_a_team_is_refused(
-    emulator: EmulatorUnderTest, is_id: bool
+    emulator: EmulatorUnderTest,
+    is_id: bool,
 ) -> None:
     name = emulator.team()["id"] if is_id else "Demo"
 
@@ -225,13 +231,17 @@ def test_a_credential_is_as_it_is_described(emulator: EmulatorUnderTest) -> None
 
 @pytest.mark.parametrize("sandbox", [None, "aside"])
 def test_each_credential_of_a_team_has_a_key_of_its_own(
-    emulator: EmulatorUnderTest, sandbox: str | None
+    emulator: EmulatorUnderTest,
+    sandbox: str | None,
 ) -> None:
     emulator.make_sandbox("aside")
 
     keys = [
         emulator.told(
-            "POST", "/teams/Demo/credentials", {"profile": "full"}, sandbox=sandbox
+            "POST",
+            "/teams/Demo/credentials",
+            {"profile": "full"},
+            sandbox=sandbox,
         )["key"]
         for _ in range(2)
     ]

@@ -150,7 +150,8 @@ def watch(emulator: EmulatorUnderTest) -> Iterator[Watch]:
     opened: list[EventStream] = []
 
     def open_stream(
-        path: str = "/events", last_event_id: str | None = None
+        path: str = "/events",
+        last_event_id: str | None = None,
     ) -> EventStream:
         opened.append(EventStream(emulator, path, last_event_id))
         return opened[-1]
@@ -180,7 +181,8 @@ def test_head_of_the_stream_ends_at_once(emulator: EmulatorUnderTest) -> None:
 
 
 def test_a_stream_begins_with_what_comes_after_it_was_opened(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.get("/poses")
     stream = watch()
@@ -191,7 +193,8 @@ def test_a_stream_begins_with_what_comes_after_it_was_opened(
 
 
 def test_a_request_is_told_when_it_arrives(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     stream = watch()
 
@@ -206,7 +209,8 @@ def test_a_request_is_told_when_it_arrives(
 
 
 def test_a_request_is_told_again_as_the_journal_has_it_when_it_leaves(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     stream = watch()
 
@@ -222,7 +226,8 @@ def test_a_request_is_told_again_as_the_journal_has_it_when_it_leaves(
 
 
 def test_a_request_in_flight_is_told_before_it_is_answered(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
     stream = watch()
@@ -239,7 +244,8 @@ def test_a_request_in_flight_is_told_before_it_is_answered(
 
 
 def test_the_changes_of_work_are_told_in_their_order(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.assets(1)
     stream = watch()
@@ -262,7 +268,8 @@ def test_the_changes_of_work_are_told_in_their_order(
 
 
 def test_what_work_costs_is_told_before_the_move_of_the_clock_that_ended_it(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.assets(1)
     stream = watch()
@@ -331,7 +338,8 @@ LAPSE = {
 
 
 def test_a_scenario_is_told_when_it_is_put(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     stream = watch()
 
@@ -343,7 +351,8 @@ def test_a_scenario_is_told_when_it_is_put(
 
 
 def test_a_scenario_is_told_when_it_is_ended(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.use(LAPSE)
     stream = watch()
@@ -356,7 +365,8 @@ def test_a_scenario_is_told_when_it_is_ended(
 
 
 def test_what_a_scenario_changes_is_told(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.use(LAPSE)
     stream = watch()
@@ -370,7 +380,9 @@ def test_what_a_scenario_changes_is_told(
 
 @pytest.mark.parametrize("begins_anew_by", ["a reset", "a loaded state"])
 def test_a_reset_is_told_and_what_comes_after_it(
-    emulator: EmulatorUnderTest, watch: Watch, begins_anew_by: str
+    emulator: EmulatorUnderTest,
+    watch: Watch,
+    begins_anew_by: str,
 ) -> None:
     state = emulator.ask("GET", "/state").body
     stream = watch()
@@ -389,7 +401,8 @@ def test_a_reset_is_told_and_what_comes_after_it(
 
 
 def test_each_sandbox_has_a_stream_of_its_own(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.make_sandbox("mine")
     stream = watch("/sandboxes/mine/events")
@@ -405,7 +418,8 @@ def test_each_sandbox_has_a_stream_of_its_own(
 
 
 def test_a_stream_ends_with_its_sandbox(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     emulator.make_sandbox("mine")
     stream = watch("/sandboxes/mine/events")
@@ -417,7 +431,8 @@ def test_a_stream_ends_with_its_sandbox(
 
 @pytest.mark.emulator(clock="x20")
 def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     stream = watch()
 
@@ -434,7 +449,8 @@ def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(
 
 
 def test_a_stream_goes_on_where_another_stopped(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     stream = watch()
     emulator.get("/team")
@@ -452,7 +468,8 @@ def test_a_stream_goes_on_where_another_stopped(
 
 
 def test_a_stream_goes_back_as_far_as_the_journal(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     began = watch().last_event_id
     emulator.get("/team")
@@ -482,7 +499,8 @@ def test_a_stream_from_an_event_of_another_life_begins_with_a_gap(
 
 @pytest.mark.parametrize("last_event_id", ["x", "-1", "1.5", "9" * 17, ""])
 def test_an_id_that_none_can_be_is_refused(
-    emulator: EmulatorUnderTest, last_event_id: str
+    emulator: EmulatorUnderTest,
+    last_event_id: str,
 ) -> None:
     answer = emulator.ask("GET", "/events", headers={"Last-Event-ID": last_event_id})
 
@@ -494,7 +512,9 @@ def test_an_id_that_none_can_be_is_refused(
 
 
 def test_a_slow_reader_misses_some(
-    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(feed, "MAX_CHANGES", 10)
     emulator.make_sandbox("mine")
@@ -514,7 +534,8 @@ def test_a_slow_reader_misses_some(
 
 
 def test_a_stream_that_is_left_is_forgotten(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     stream = watch()
     watch()
@@ -527,7 +548,8 @@ def test_a_stream_that_is_left_is_forgotten(
 
 
 def test_a_stream_ends_with_the_emulator(
-    emulator: EmulatorUnderTest, watch: Watch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
 ) -> None:
     stream = watch()
 
@@ -537,7 +559,8 @@ def test_a_stream_ends_with_the_emulator(
 
 
 def test_a_silent_stream_shows_life(
-    watch: Watch, monkeypatch: pytest.MonkeyPatch
+    watch: Watch,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.001)
     stream = watch()
@@ -548,7 +571,9 @@ def test_a_silent_stream_shows_life(
 
 
 def test_streams_are_limited(
-    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    watch: Watch,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(events, "MAX_STREAMS", 2)
     for _ in range(2):
@@ -562,7 +587,8 @@ def test_streams_are_limited(
 
 
 def test_a_stream_that_is_left_makes_room_for_another(
-    watch: Watch, monkeypatch: pytest.MonkeyPatch
+    watch: Watch,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(events, "MAX_STREAMS", 1)
     stream = watch()

@@ -64,7 +64,8 @@ def test_what_is_given_is_returned_when_it_is_finished(sandbox: Sandbox) -> None
 
 @pytest.mark.parametrize("is_named_by", ["a resource", "an id"])
 def test_a_photoshoot_is_returned_when_it_is_finished(
-    sandbox: Sandbox, is_named_by: str
+    sandbox: Sandbox,
+    is_named_by: str,
 ) -> None:
     shirt = sandbox.given.product("Linen shirt")
     product = shirt["id"] if is_named_by == "an id" else shirt
@@ -180,7 +181,8 @@ def test_a_reference_to_nothing_is_refused(sandbox: Sandbox) -> None:
     ],
 )
 def test_whatever_an_entry_holds_it_is_refused_with_a_reason(
-    manual: Sandbox, entry: Any
+    manual: Sandbox,
+    entry: Any,
 ) -> None:
     body = json.dumps({"given": [entry]}).encode()
 
@@ -241,7 +243,10 @@ UNKNOWN_KIND = (
     ids=["a field", "a name", "a value", "a kind"],
 )
 def test_nothing_is_made_of_a_file_with_a_mistake(
-    manual: Sandbox, tmp_path: Path, second: str, complaint: str
+    manual: Sandbox,
+    tmp_path: Path,
+    second: str,
+    complaint: str,
 ) -> None:
     file = tmp_path / "g.yaml"
     file.write_text(f"given:\n  - product: {{name: a}}\n  - {second}\n")

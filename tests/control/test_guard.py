@@ -37,7 +37,8 @@ OWN = [
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
 def test_what_a_page_of_another_origin_sends_is_refused(
-    emulator: EmulatorUnderTest, headers: dict[str, str]
+    emulator: EmulatorUnderTest,
+    headers: dict[str, str],
 ) -> None:
     for path in ("/health", "/teams", "/nowhere"):
         answer = emulator.ask("GET", path, headers=headers)
@@ -48,7 +49,8 @@ def test_what_a_page_of_another_origin_sends_is_refused(
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
 def test_what_a_page_of_another_origin_sends_changes_nothing(
-    emulator: EmulatorUnderTest, headers: dict[str, str]
+    emulator: EmulatorUnderTest,
+    headers: dict[str, str],
 ) -> None:
     emulator.told("PATCH", "/teams/Demo", {"credits": 7})
 
@@ -61,7 +63,8 @@ def test_what_a_page_of_another_origin_sends_changes_nothing(
 
 @pytest.mark.parametrize("headers", OWN, ids=str)
 def test_what_no_other_origin_sends_is_let_in(
-    emulator: EmulatorUnderTest, headers: dict[str, str]
+    emulator: EmulatorUnderTest,
+    headers: dict[str, str],
 ) -> None:
     assert emulator.ask("GET", "/teams", headers=headers).status == 200
 
@@ -80,7 +83,9 @@ def test_the_public_address_is_an_origin_of_its_own(
     [("", 200), ("/reference", 200), ("/page/main.js", 403), ("/teams", 403)],
 )
 def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(
-    emulator: EmulatorUnderTest, path: str, status: int
+    emulator: EmulatorUnderTest,
+    path: str,
+    status: int,
 ) -> None:
     assert emulator.ask("GET", path, headers=FOLLOWED).status == status
 
@@ -108,7 +113,8 @@ def test_the_page_is_shown_in_no_frame_of_another_site(
     ids=str,
 )
 def test_without_the_control_token_nothing_is_answered(
-    emulator: EmulatorUnderTest, headers: dict[str, str]
+    emulator: EmulatorUnderTest,
+    headers: dict[str, str],
 ) -> None:
     for method, path in (
         ("GET", "/teams"),

@@ -249,7 +249,8 @@ rules:
 
 
 def test_the_fault_of_a_sweep_strikes_where_no_scenario_is_wanted(
-    make_emulator: MakeEmulator, tmp_path: Any
+    make_emulator: MakeEmulator,
+    tmp_path: Any,
 ) -> None:
     file = tmp_path / "fault.yaml"
     file.write_text(FAULT)
@@ -262,7 +263,8 @@ def test_the_fault_of_a_sweep_strikes_where_no_scenario_is_wanted(
 
 
 def test_the_fault_of_a_sweep_leaves_a_sandbox_with_a_scenario_of_its_own_alone(
-    make_emulator: MakeEmulator, tmp_path: Any
+    make_emulator: MakeEmulator,
+    tmp_path: Any,
 ) -> None:
     file = tmp_path / "fault.yaml"
     file.write_text(FAULT)

@@ -23,7 +23,9 @@ from tests.support.pictures import picture
 
 
 def entries(
-    emulator: EmulatorUnderTest, query: str = "", sandbox: str | None = None
+    emulator: EmulatorUnderTest,
+    query: str = "",
+    sandbox: str | None = None,
 ) -> list[Json]:
     return list(emulator.told("GET", f"/requests?{query}", sandbox=sandbox)["data"])
 
@@ -39,7 +41,10 @@ def test_an_entry_tells_of_the_request_and_its_answer(
     emulator: EmulatorUnderTest,
 ) -> None:
     answer = emulator.post(
-        "/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"}
+        "/uploads",
+        UPLOAD,
+        idempotency_key="one",
+        headers={"User-Agent": "shop/1.0"},
     )
 
     entry = newest(emulator)
@@ -135,7 +140,8 @@ def test_an_idempotency_key_is_shown_though_it_was_never_looked_at(
 
 @pytest.mark.parametrize("path", ["/team", "/", "/favicon.ico"])
 def test_a_path_below_no_surface_is_in_the_journal(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     emulator.get(f"http://emulator.test{path}")
 
@@ -226,7 +232,10 @@ def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
     [(b"{bad", "{bad", "4 bytes"), (b"\xff", None, "1 byte")],
 )
 def test_a_body_of_text_is_shown(
-    emulator: EmulatorUnderTest, content: bytes, text: str | None, size: str
+    emulator: EmulatorUnderTest,
+    content: bytes,
+    text: str | None,
+    size: str,
 ) -> None:
     emulator.post("/uploads", content=content, headers=JSON)
 
@@ -311,7 +320,8 @@ def test_a_request_id_finds_the_newest_replay(emulator: EmulatorUnderTest) -> No
 
 @pytest.mark.parametrize("sequence", [1, 2])
 def test_a_sequence_number_finds_its_entry(
-    emulator: EmulatorUnderTest, sequence: int
+    emulator: EmulatorUnderTest,
+    sequence: int,
 ) -> None:
     for _ in range(2):
         emulator.post("/uploads", UPLOAD, idempotency_key="one")
@@ -323,7 +333,10 @@ def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> 
     body = {"asset_ids": emulator.assets(1, BROKE), "output_mode": "photoshoot"}
     for _ in range(2):
         emulator.post(
-            "/generations/product-photography", body, BROKE, idempotency_key="one"
+            "/generations/product-photography",
+            body,
+            BROKE,
+            idempotency_key="one",
         )
 
     refused = entries(emulator, "code=insufficient_credits")
@@ -333,7 +346,8 @@ def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> 
 
 @pytest.mark.parametrize("identifier", ["req_none", "7", "0", "9" * 40, "-1", "%00"])
 def test_an_entry_that_does_not_exist_is_404(
-    emulator: EmulatorUnderTest, identifier: str
+    emulator: EmulatorUnderTest,
+    identifier: str,
 ) -> None:
     emulator.get("/team")
 
@@ -389,7 +403,10 @@ def filled(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
     ],
 )
 def test_a_query_selects_entries_and_counts_them_beyond_its_limit(
-    filled: EmulatorUnderTest, query: str, selected: list[int], total: int
+    filled: EmulatorUnderTest,
+    query: str,
+    selected: list[int],
+    total: int,
 ) -> None:
     answer = filled.told("GET", f"/requests?{query}")
 
@@ -439,7 +456,8 @@ def test_a_query_selects_the_requests_on_which_a_rule_acted(
     ],
 )
 def test_a_filter_that_nothing_could_meet_is_refused(
-    emulator: EmulatorUnderTest, query: str
+    emulator: EmulatorUnderTest,
+    query: str,
 ) -> None:
     answer = emulator.ask("GET", f"/requests?{query}")
 
@@ -497,7 +515,8 @@ def test_a_long_list_counts_as_known_what_it_shows_though_more_comes_meanwhile(
         emulator.get("/team")
 
     listed, later = emulator.together(
-        control_call("GET", "/requests?limit=1000"), Call("GET", "/team")
+        control_call("GET", "/requests?limit=1000"),
+        Call("GET", "/team"),
     )
 
     assert later.status == 200

@@ -96,7 +96,8 @@ def test_a_request_that_was_answered_passed_every_check(
 
 @pytest.mark.parametrize("code", sorted(CAUSES))
 def test_every_code_is_explained_with_the_detail_of_its_answer(
-    emulator: EmulatorUnderTest, code: str
+    emulator: EmulatorUnderTest,
+    code: str,
 ) -> None:
     answer = CAUSES[code](emulator)
 
@@ -111,7 +112,8 @@ def test_every_code_is_explained_with_the_detail_of_its_answer(
 
 @pytest.mark.parametrize("code", sorted(CAUSES.keys() - {"internal_error"}))
 def test_every_refusal_was_decided_by_one_check_and_has_a_remedy(
-    emulator: EmulatorUnderTest, code: str
+    emulator: EmulatorUnderTest,
+    code: str,
 ) -> None:
     explanation = explain(emulator, CAUSES[code](emulator))
 
@@ -202,7 +204,10 @@ BACKGROUND_TYPE = (
     ],
 )
 def test_the_remedy_names_every_field(
-    emulator: EmulatorUnderTest, remedy: str, path: str, body: Json
+    emulator: EmulatorUnderTest,
+    remedy: str,
+    path: str,
+    body: Json,
 ) -> None:
     refused = emulator.post(path, body)
 
@@ -308,7 +313,9 @@ USE_OTHER = "send it with a credential of the Team 'Other', which owns it"
     ],
 )
 def test_the_remedy_names_what_would_have_been_right(
-    emulator: EmulatorUnderTest, remedy: str, send: Send
+    emulator: EmulatorUnderTest,
+    remedy: str,
+    send: Send,
 ) -> None:
     refused = send(emulator)
 
@@ -433,7 +440,9 @@ WAIT_AND_REPEAT = (
     ],
 )
 def test_an_injected_problem_names_its_rule_and_remedy(
-    emulator: EmulatorUnderTest, code: str, next_step: str
+    emulator: EmulatorUnderTest,
+    code: str,
+    next_step: str,
 ) -> None:
     emulator.rule({"operation": "createUpscaleGeneration"}, {"problem": code})
 

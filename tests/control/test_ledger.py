@@ -141,7 +141,8 @@ def test_it_is_read_in_pages_from_the_newest_back(emulator: EmulatorUnderTest) -
 
 
 def test_the_newest_changes_are_kept_and_the_older_ones_counted(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(credit_changes, "MAX_CREDIT_CHANGES", 3)
     change_credits(emulator, 90, 80, 70, 60)

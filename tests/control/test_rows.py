@@ -34,7 +34,10 @@ def contract_operations() -> dict[str, ContractOperation]:
         for method, described in item.items():
             if method != "servers":
                 operations[described["operationId"]] = ContractOperation(
-                    path, method.upper(), "servers" in item, described
+                    path,
+                    method.upper(),
+                    "servers" in item,
+                    described,
                 )
     return operations
 

@@ -77,7 +77,9 @@ def text_of_rule(match: str) -> str:
     ],
 )
 def test_a_rule_matches_by_all_of_its_conditions(
-    emulator: EmulatorUnderTest, match: str, matched: list[int]
+    emulator: EmulatorUnderTest,
+    match: str,
+    matched: list[int],
 ) -> None:
     emulator.post("/uploads", UPLOAD, idempotency_key="order-1")
     emulator.get("/assets?limit=5")
@@ -89,7 +91,8 @@ def test_a_rule_matches_by_all_of_its_conditions(
 
 @pytest.mark.parametrize("content", [b'{"name": oops', b"\xff\xfe", b"[" * 3_000])
 def test_what_is_not_json_matches_no_body(
-    emulator: EmulatorUnderTest, content: bytes
+    emulator: EmulatorUnderTest,
+    content: bytes,
 ) -> None:
     refused = emulator.post("/uploads", content=content, key=READ_ONLY)
     match = "{operation: createUpload, body: {size_bytes: 5}}"

@@ -38,7 +38,9 @@ CLOCKED: Json = {
     ids=["object", "text", "name", "use"],
 )
 def test_a_sandbox_begins_with_a_scenario(
-    emulator: EmulatorUnderTest, scenario: Any, name: str
+    emulator: EmulatorUnderTest,
+    scenario: Any,
+    name: str,
 ) -> None:
     sandbox = emulator.make_sandbox("mine", scenario=scenario)
 
@@ -48,10 +50,12 @@ def test_a_sandbox_begins_with_a_scenario(
 
 
 @pytest.mark.parametrize(
-    "scenario", ["no-such", {"rule": []}, [], 5, {"use": "no-such"}, "scenario: ["]
+    "scenario",
+    ["no-such", {"rule": []}, [], 5, {"use": "no-such"}, "scenario: ["],
 )
 def test_a_sandbox_with_a_bad_scenario_is_not_made(
-    emulator: EmulatorUnderTest, scenario: Any
+    emulator: EmulatorUnderTest,
+    scenario: Any,
 ) -> None:
     body = {"id": "mine", "scenario": scenario}
 
@@ -73,7 +77,10 @@ def test_a_sandbox_with_a_bad_scenario_is_not_made(
 )
 @pytest.mark.emulator(seed=1, clock="x2", start="2026-02-01T00:00:00.000Z")
 def test_a_creation_overrides_the_clock_of_its_scenario(
-    emulator: EmulatorUnderTest, overrides: Json, now: str, mode: str
+    emulator: EmulatorUnderTest,
+    overrides: Json,
+    now: str,
+    mode: str,
 ) -> None:
     sandbox = emulator.make_sandbox("mine", scenario=CLOCKED, **overrides)
 
@@ -125,7 +132,8 @@ def test_a_mistake_in_the_scenario_of_a_new_sandbox_is_cited_by_its_file(
 
 @pytest.mark.parametrize("file", ["a.yaml", "scenario"])
 def test_a_text_from_a_file_is_never_the_name_of_a_scenario(
-    emulator: EmulatorUnderTest, file: str
+    emulator: EmulatorUnderTest,
+    file: str,
 ) -> None:
     body = {"scenario": "rate-limited"}
 
@@ -185,7 +193,8 @@ PINNED: Json = {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z
 
 @pytest.mark.parametrize("options", [{}, PINNED], ids=str)
 def test_seed_clock_and_premade_ingredients_of_a_scenario_are_not_taken_over(
-    emulator: EmulatorUnderTest, options: Json
+    emulator: EmulatorUnderTest,
+    options: Json,
 ) -> None:
     before = emulator.make_sandbox("mine", **options)
 
@@ -200,7 +209,8 @@ def test_seed_clock_and_premade_ingredients_of_a_scenario_are_not_taken_over(
 
 @pytest.mark.parametrize("options", [{}, PINNED], ids=str)
 def test_seed_clock_and_premade_ingredients_of_a_scenario_are_those_after_a_reset(
-    emulator: EmulatorUnderTest, options: Json
+    emulator: EmulatorUnderTest,
+    options: Json,
 ) -> None:
     before = emulator.make_sandbox("mine", **options)
     emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
@@ -216,7 +226,8 @@ def test_seed_clock_and_premade_ingredients_of_a_scenario_are_those_after_a_rese
 
 @pytest.mark.parametrize("options", [{}, PINNED], ids=str)
 def test_a_reset_after_the_end_of_a_scenario_gives_what_the_sandbox_was(
-    emulator: EmulatorUnderTest, options: Json
+    emulator: EmulatorUnderTest,
+    options: Json,
 ) -> None:
     before = emulator.make_sandbox("mine", **options)
     emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
@@ -229,7 +240,8 @@ def test_a_reset_after_the_end_of_a_scenario_gives_what_the_sandbox_was(
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])
 def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(
-    emulator: EmulatorUnderTest, key: str
+    emulator: EmulatorUnderTest,
+    key: str,
 ) -> None:
     emulator.make_sandbox("mine")
     change = {"at": "1s", "set": {"credential": key, "state": "revoked"}}

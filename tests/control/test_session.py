@@ -31,7 +31,8 @@ def test_it_has_the_running_scenario_with_rules_timeline_and_text(
 
 @pytest.mark.parametrize("path", ["clock", "readings", "admission", "coverage"])
 def test_its_answers_are_those_of_the_control_plane(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     emulator.photograph()
 
@@ -42,7 +43,8 @@ def test_its_answers_are_those_of_the_control_plane(
 
 @pytest.mark.parametrize("path", ["work", "assets"])
 def test_it_has_the_newest_thousand_of_a_list(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     emulator.photograph()
 
@@ -99,7 +101,8 @@ def test_it_has_the_pictures_of_assets(emulator: EmulatorUnderTest) -> None:
 
 
 def test_pictures_beyond_its_limit_are_counted(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sessions, "MAX_PICTURE_BYTES", 1)
     emulator.assets(2)
@@ -111,7 +114,8 @@ def test_pictures_beyond_its_limit_are_counted(
 
 
 def test_requests_beyond_its_limit_are_counted(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sessions, "MAX_ENTRIES", 2)
     for _ in range(3):

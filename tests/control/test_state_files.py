@@ -40,7 +40,10 @@ def saved(emulator: EmulatorUnderTest, sandbox: str | None = None) -> bytes:
 
 
 def check_refusal(
-    emulator: EmulatorUnderTest, file: bytes, complaint: str, sandbox: str | None = None
+    emulator: EmulatorUnderTest,
+    file: bytes,
+    complaint: str,
+    sandbox: str | None = None,
 ) -> None:
     """Load a file that must be refused with a complaint, and change nothing."""
     before = saved(emulator, sandbox)
@@ -374,7 +377,9 @@ def half_way() -> Iterator[bytes]:
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_an_impossible_value_is_refused_with_its_field(
-    emulator: EmulatorUnderTest, half_way: bytes, name: str
+    emulator: EmulatorUnderTest,
+    half_way: bytes,
+    name: str,
 ) -> None:
     change, complaint = CHANGES[name]
     emulator.told("PUT", "/state", content=half_way)
@@ -389,7 +394,8 @@ CHANGED = "is not as it was saved: the file is damaged, or somebody changed it"
 
 @pytest.mark.parametrize("replacement", [b"no picture", picture()], ids=["text", "png"])
 def test_a_file_in_which_a_picture_was_exchanged_is_refused(
-    emulator: EmulatorUnderTest, replacement: bytes
+    emulator: EmulatorUnderTest,
+    replacement: bytes,
 ) -> None:
     emulator.upload(photo(size=(96, 96)))
     members = members_of(saved(emulator))
@@ -433,7 +439,8 @@ def draw_two_alike(emulator: EmulatorUnderTest) -> list[str]:
     sources = emulator.assets(1)
     for directions in ("", "", "From above."):
         generation = emulator.photograph(
-            asset_ids=sources, custom_directions=directions
+            asset_ids=sources,
+            custom_directions=directions,
         )
         emulator.wait_for(generation.json)
     return [asset["url"] for asset in emulator.items("/assets?source=generation")]
@@ -534,7 +541,8 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(
-    emulator: EmulatorUnderTest, name: str
+    emulator: EmulatorUnderTest,
+    name: str,
 ) -> None:
     damage, complaint = DAMAGES[name]
     content = damage(saved(emulator))

@@ -153,7 +153,8 @@ def key_in(sandbox: str | None, key: str) -> str:
 
 
 def test_assets_of_all_teams_are_listed_newest_first(
-    emulator: EmulatorUnderTest, sandbox: str | None
+    emulator: EmulatorUnderTest,
+    sandbox: str | None,
 ) -> None:
     (first,) = emulator.assets(1, key_in(sandbox, FULL))
     (second,) = emulator.assets(1, key_in(sandbox, OTHER))
@@ -167,7 +168,8 @@ def test_assets_of_all_teams_are_listed_newest_first(
 
 
 def test_a_listed_asset_shows_its_picture(
-    emulator: EmulatorUnderTest, sandbox: str | None
+    emulator: EmulatorUnderTest,
+    sandbox: str | None,
 ) -> None:
     key = key_in(sandbox, OTHER)
     (asset_id,) = emulator.assets(1, key)
@@ -193,7 +195,8 @@ def test_looking_at_a_picture_is_no_request_and_takes_no_identifier(
 
 
 def test_the_picture_of_a_deleted_asset_is_404(
-    emulator: EmulatorUnderTest, sandbox: str | None
+    emulator: EmulatorUnderTest,
+    sandbox: str | None,
 ) -> None:
     key = key_in(sandbox, OTHER)
     (asset_id,) = emulator.assets(1, key)

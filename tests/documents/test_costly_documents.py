@@ -61,10 +61,12 @@ def scenario_with_unknown_readings() -> str:
 
 
 @pytest.mark.parametrize(
-    "make_text", [given_with_unknown_products, given_with_unknown_fields]
+    "make_text",
+    [given_with_unknown_products, given_with_unknown_fields],
 )
 def test_a_costly_list_of_what_is_given_is_refused_quickly(
-    emulator: EmulatorUnderTest, make_text: Callable[[], str]
+    emulator: EmulatorUnderTest,
+    make_text: Callable[[], str],
 ) -> None:
     text = make_text().encode()
 
@@ -86,7 +88,8 @@ def test_a_costly_list_of_what_is_given_is_refused_quickly(
     ],
 )
 def test_a_costly_scenario_is_refused_quickly(
-    emulator: EmulatorUnderTest, make_text: Callable[[], str]
+    emulator: EmulatorUnderTest,
+    make_text: Callable[[], str],
 ) -> None:
     text = make_text().encode()
 
@@ -108,7 +111,8 @@ def test_a_costly_scenario_is_refused_quickly(
     ids=["world", "readings", "scenario"],
 )
 def test_a_costly_beginning_of_a_sandbox_is_refused_quickly(
-    emulator: EmulatorUnderTest, body: dict[str, object]
+    emulator: EmulatorUnderTest,
+    body: dict[str, object],
 ) -> None:
     began_at = time.process_time()
     answer = emulator.ask("POST", "/sandboxes", body)
@@ -139,7 +143,9 @@ def test_others_are_served_while_a_large_list_of_what_is_given_is_read(
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/given"), ("PUT", "/scenario")])
 def test_a_document_that_waits_to_be_read_does_not_delay_a_stop(
-    emulator: EmulatorUnderTest, method: str, path: str
+    emulator: EmulatorUnderTest,
+    method: str,
+    path: str,
 ) -> None:
     call = control_call(method, path, content=given_with_unknown_fields().encode())
 
@@ -149,7 +155,9 @@ def test_a_document_that_waits_to_be_read_does_not_delay_a_stop(
 
     async def send_two_and_stop() -> list[Answer | None]:
         first, second, _ = await asyncio.gather(
-            emulator._send(call), emulator._send(call), stop()
+            emulator._send(call),
+            emulator._send(call),
+            stop(),
         )
         return [first, second]
 

@@ -134,7 +134,8 @@ def test_a_text_reads_as_the_json_it_looks_like(text: str, value: object) -> Non
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(
-    text: str | bytes, complaint: str
+    text: str | bytes,
+    complaint: str,
 ) -> None:
     with pytest.raises(DocumentError) as caught:
         read_document(text, "f")
@@ -159,7 +160,8 @@ def test_neither_aliases_nor_data_have_more_values_or_depth_than_is_allowed() ->
         read_document("\n".join(lines), "f")
     data = json.loads("[" * 40 + "]" * 40)
     with pytest.raises(
-        DocumentError, match=r"^f: found arrays and objects nested too deeply"
+        DocumentError,
+        match=r"^f: found arrays and objects nested too deeply",
     ):
         document_of(data, "f")
 
@@ -171,14 +173,17 @@ CONTRACT = "contract/openapi.yaml"
 def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file in place of the contract and of all other documents that are compiled."""
     monkeypatch.setattr(
-        shipped, "shipped_path", lambda name: tmp_path / "contract.yaml"
+        shipped,
+        "shipped_path",
+        lambda name: tmp_path / "contract.yaml",
     )
     monkeypatch.setattr(shipped, "_COMPILED", tmp_path / "compiled")
     return tmp_path / "contract.yaml"
 
 
 def test_a_document_is_parsed_unless_it_is_compiled(
-    contract: Path, monkeypatch: pytest.MonkeyPatch
+    contract: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     contract.write_text("openapi: 3.1.0\nsince: 2026-01-01\nswitch: on\ncount: 3\n")
     content = {"openapi": "3.1.0", "since": "2026-01-01", "switch": "on", "count": 3}
@@ -203,7 +208,9 @@ def test_a_document_is_parsed_unless_it_is_compiled(
     ],
 )
 def test_a_document_that_is_not_well_formed_is_not_compiled(
-    contract: Path, text: str, complaint: str
+    contract: Path,
+    text: str,
+    complaint: str,
 ) -> None:
     contract.write_text(text)
     for read in (compile_documents, lambda: shipped_document(CONTRACT)):
@@ -214,7 +221,9 @@ def test_a_document_that_is_not_well_formed_is_not_compiled(
 
 def test_the_command_tells_what_it_has_compiled() -> None:
     files = run_program(
-        sys.executable, "-m", "image_workflow_emulator.documents"
+        sys.executable,
+        "-m",
+        "image_workflow_emulator.documents",
     ).output.split()
     compiled = [json.loads(Path(name).read_bytes()) for name in files]
     assert compiled == [shipped_document(name) for name in COMPILED_DOCUMENTS]
@@ -253,7 +262,8 @@ def test_the_command_tells_what_it_has_compiled() -> None:
     ],
 )
 def test_a_tag_that_does_not_fit_its_value_is_refused(
-    text: str, complaint: str
+    text: str,
+    complaint: str,
 ) -> None:
     with pytest.raises(DocumentError) as caught:
         read_document(text, "f")
@@ -291,10 +301,12 @@ def test_a_quoted_merge_key_is_a_name_as_any_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["!!str [1]", "!!map [1]", "!!seq {a: 1}", "{a: !!str [1]}"]
+    "text",
+    ["!!str [1]", "!!map [1]", "!!seq {a: 1}", "{a: !!str [1]}"],
 )
 def test_a_scenario_with_a_tag_that_does_not_fit_is_refused_with_its_place(
-    emulator: EmulatorUnderTest, text: str
+    emulator: EmulatorUnderTest,
+    text: str,
 ) -> None:
     scenario = f"scenario: x\ndescription: {text}\n"
 
@@ -328,7 +340,11 @@ DOCUMENT_BODIES = [
     ["application/json", "application/yaml", "Application/YAML; charset=utf-8"],
 )
 def test_a_document_has_a_media_type_of_the_contract(
-    emulator: EmulatorUnderTest, method: str, path: str, content: bytes, media_type: str
+    emulator: EmulatorUnderTest,
+    method: str,
+    path: str,
+    content: bytes,
+    media_type: str,
 ) -> None:
     headers = {"Content-Type": media_type}
 
@@ -337,10 +353,15 @@ def test_a_document_has_a_media_type_of_the_contract(
 
 @pytest.mark.parametrize(("method", "path", "content"), DOCUMENT_BODIES)
 @pytest.mark.parametrize(
-    "media_type", ["text/plain", "application/x-www-form-urlencoded", ""]
+    "media_type",
+    ["text/plain", "application/x-www-form-urlencoded", ""],
 )
 def test_a_document_of_another_media_type_is_refused(
-    emulator: EmulatorUnderTest, method: str, path: str, content: bytes, media_type: str
+    emulator: EmulatorUnderTest,
+    method: str,
+    path: str,
+    content: bytes,
+    media_type: str,
 ) -> None:
     headers = {"Content-Type": media_type}
 
@@ -355,6 +376,9 @@ def test_a_document_of_another_media_type_is_refused(
 
 @pytest.mark.parametrize(("method", "path", "content"), DOCUMENT_BODIES)
 def test_a_document_needs_no_media_type(
-    emulator: EmulatorUnderTest, method: str, path: str, content: bytes
+    emulator: EmulatorUnderTest,
+    method: str,
+    path: str,
+    content: bytes,
 ) -> None:
     emulator.told(method, path, content=content)

@@ -52,7 +52,8 @@ SCHEMAS = Schemas(
     ids=str,
 )
 def test_a_violation_names_place_finding_and_expectation(
-    value: object, words: str
+    value: object,
+    words: str,
 ) -> None:
     (violation,) = SCHEMAS.violations("#", value)
 

@@ -23,7 +23,9 @@ def answer_at(instant: int) -> StoredAnswer:
 
 
 @pytest.mark.parametrize(
-    ("reading", "days"), [("plain", 1), ("week", 7)], ids=["24 hours", "a week"]
+    ("reading", "days"),
+    [("plain", 1), ("week", 7)],
+    ids=["24 hours", "a week"],
 )
 def test_a_record_is_found_until_its_last_millisecond(reading: str, days: int) -> None:
     records = IdempotencyRecords(RETENTIONS_MS[reading])

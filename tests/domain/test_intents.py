@@ -33,7 +33,9 @@ def photography(readings: Readings = NO_READINGS, /, **fields: Any) -> Body:
 
 
 def refusal_of(
-    name: str, body: Body, readings: Readings = NO_READINGS
+    name: str,
+    body: Body,
+    readings: Readings = NO_READINGS,
 ) -> tuple[str, str]:
     """Return the code and the detail of a refused body."""
     with pytest.raises(Problem) as refused:
@@ -104,7 +106,9 @@ def test_one_reading_ignores_the_count_of_a_photoshoot() -> None:
     readings = Readings(defaults="count-ignored")
 
     photoshoot = intent_of(
-        "ProductPhotography", PHOTOSHOOT | {"image_count": 3}, readings
+        "ProductPhotography",
+        PHOTOSHOOT | {"image_count": 3},
+        readings,
     )
     single_shots = photography(readings, image_count=3)
 
@@ -173,7 +177,9 @@ def test_a_colorway_may_have_a_name_alone() -> None:
     ],
 )
 def test_what_is_transparent_is_never_a_jpeg(
-    background: str, sent: str, expected: str
+    background: str,
+    sent: str,
+    expected: str,
 ) -> None:
     intent = photography(background={"type": background}, output_format=sent)
 
@@ -230,7 +236,9 @@ def test_any_other_body_is_its_own_intent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "most"), [("name", 100), ("instructions", 2_000)], ids=["name", "other"]
+    ("field", "most"),
+    [("name", 100), ("instructions", 2_000)],
+    ids=["name", "other"],
 )
 def test_one_reading_bounds_the_length_of_texts(field: str, most: int) -> None:
     longest = {field: "x" * most}

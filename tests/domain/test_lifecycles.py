@@ -62,17 +62,23 @@ def illegal_moves() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("lifecycle", "status", "event", "following"), list(legal_moves())
+    ("lifecycle", "status", "event", "following"),
+    list(legal_moves()),
 )
 def test_an_event_of_the_table_leads_to_its_state(
-    lifecycle: Lifecycle[str, str], status: str, event: str, following: str
+    lifecycle: Lifecycle[str, str],
+    status: str,
+    event: str,
+    following: str,
 ) -> None:
     assert lifecycle.after(status, event) == following
 
 
 @pytest.mark.parametrize(("lifecycle", "status", "event"), list(illegal_moves()))
 def test_any_other_event_is_refused(
-    lifecycle: Lifecycle[str, str], status: str, event: str
+    lifecycle: Lifecycle[str, str],
+    status: str,
+    event: str,
 ) -> None:
     with pytest.raises(IllegalMoveError, match=f"^{event} in the state {status}$"):
         lifecycle.after(status, event)
@@ -91,7 +97,9 @@ Press = Literal["pressed"]
 
 def test_a_lifecycle_follows_its_table_to_a_state_without_moves() -> None:
     light = Lifecycle[str, str](
-        Light, Press, {"red": {"pressed": "green"}, "green": {}}
+        Light,
+        Press,
+        {"red": {"pressed": "green"}, "green": {}},
     )
 
     assert light.after("red", "pressed") == "green"
@@ -100,7 +108,9 @@ def test_a_lifecycle_follows_its_table_to_a_state_without_moves() -> None:
 
 def test_a_lifecycle_may_lead_to_every_state() -> None:
     light = Lifecycle[str, str](
-        Light, Press, {"red": {"pressed": "green"}, "green": {"pressed": "red"}}
+        Light,
+        Press,
+        {"red": {"pressed": "green"}, "green": {"pressed": "red"}},
     )
 
     assert light.after("green", "pressed") == "red"

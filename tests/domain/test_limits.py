@@ -152,7 +152,8 @@ def test_reservations_stand_side_by_side() -> None:
     ],
 )
 def test_a_refused_step_says_what_there_was(
-    step: Callable[[Ledger], None], message: str
+    step: Callable[[Ledger], None],
+    message: str,
 ) -> None:
     ledger = Ledger()
     ledger.grant(10, 0, "start")

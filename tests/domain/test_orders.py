@@ -15,7 +15,9 @@ SIZES = ("1k", "2k", "4k")
 
 @given(EDGES, EDGES, st.sampled_from(SIZES))
 def test_an_output_has_the_pixels_of_its_ratio_and_resolution(
-    width: int, height: int, resolution: str
+    width: int,
+    height: int,
+    resolution: str,
 ) -> None:
     expected = arithmetic.size_of(width, height, resolution)
 
@@ -25,7 +27,9 @@ def test_an_output_has_the_pixels_of_its_ratio_and_resolution(
 
 @given(EDGES, EDGES, st.sampled_from(SIZES))
 def test_a_picture_reaches_a_resolution_by_its_longest_edge(
-    width: int, height: int, resolution: str
+    width: int,
+    height: int,
+    resolution: str,
 ) -> None:
     longest_edge = max(arithmetic.size_of(width, height, resolution))
 
@@ -72,7 +76,8 @@ def test_work_is_charged_by_its_completed_outputs(size: str) -> None:
     [("plain", [0, 1, 1, 2, 2]), ("down", [0, 0, 1, 1, 2]), ("whole", [0, 2, 2, 2, 2])],
 )
 def test_a_photoshoot_of_which_a_part_failed_is_charged_by_the_reading(
-    reading: str, charges: list[int]
+    reading: str,
+    charges: list[int],
 ) -> None:
     price = orders.PHOTOSHOOT_CREDITS
 
@@ -96,7 +101,9 @@ def test_a_photoshoot_of_which_a_part_failed_is_charged_by_the_reading(
     ],
 )
 def test_by_one_reading_the_area_follows_the_resolution(
-    aspect_ratio: str, resolution: str, expected: tuple[int, int]
+    aspect_ratio: str,
+    resolution: str,
+    expected: tuple[int, int],
 ) -> None:
     size = orders.output_size(aspect_ratio, resolution, "megapixels")
 
@@ -115,14 +122,17 @@ def test_by_one_reading_the_area_follows_the_resolution(
     ],
 )
 def test_one_reading_refuses_large_uploads(
-    width: int, height: int, is_above: bool
+    width: int,
+    height: int,
+    is_above: bool,
 ) -> None:
     assert orders.is_above_small_limit(width, height) is is_above
 
 
 @pytest.mark.parametrize(("preferred", "primary"), [("b", "b"), ("", "a"), ("x", "a")])
 def test_the_primary_is_the_preferred_photo_or_the_first(
-    preferred: str, primary: str
+    preferred: str,
+    primary: str,
 ) -> None:
     assert orders.primary_of(["a", "b"], preferred) == primary
 
@@ -133,7 +143,8 @@ PRODUCTS = st.lists(PHOTOS, min_size=1, max_size=4, unique=True)
 
 @given(st.lists(PRODUCTS, max_size=6), st.lists(PHOTOS, max_size=4))
 def test_subjects_are_packed_as_the_model_packs_them(
-    products: list[list[str]], loose: list[str]
+    products: list[list[str]],
+    loose: list[str],
 ) -> None:
     with_primary = [(photos[-1], photos) for photos in products]
     of_model = [

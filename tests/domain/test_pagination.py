@@ -50,10 +50,13 @@ def test_pages_lead_through_all_sections_from_the_newest_to_the_oldest(
 
 
 @pytest.mark.parametrize(
-    ("limit", "shown", "has_more"), [(4, 4, True), (5, 5, False), (6, 5, False)]
+    ("limit", "shown", "has_more"),
+    [(4, 4, True), (5, 5, False), (6, 5, False)],
 )
 def test_a_page_has_at_most_its_limit_and_says_whether_more_follow(
-    limit: int, shown: int, has_more: bool
+    limit: int,
+    shown: int,
+    has_more: bool,
 ) -> None:
     page = page_of(limit)
 

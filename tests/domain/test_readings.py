@@ -25,7 +25,8 @@ from image_workflow_emulator.domain.readings import (
     ],
 )
 def test_a_later_part_overrides_an_earlier_one(
-    text: str, expected: tuple[str, ...]
+    text: str,
+    expected: tuple[str, ...],
 ) -> None:
     assert chosen(parse_readings(text)) == expected
 

@@ -27,10 +27,19 @@ from image_workflow_emulator.domain.resources import (
     ],
 )
 def test_a_credential_expires_on_time_unless_it_is_revoked(
-    state: CredentialState, now: int, expected: str
+    state: CredentialState,
+    now: int,
+    expected: str,
 ) -> None:
     credential = Credential(
-        "cred_1", "team_1", "key", "Main", "ke", "full", 1_000, state
+        "cred_1",
+        "team_1",
+        "key",
+        "Main",
+        "ke",
+        "full",
+        1_000,
+        state,
     )
 
     assert credential.state_at(now) == expected
@@ -44,7 +53,8 @@ def test_a_style_has_a_picture_for_each_of_its_sources() -> None:
 
 @pytest.mark.parametrize(("team_id", "scope"), [(None, "global"), ("team_1", "team")])
 def test_an_ingredient_without_a_team_is_global(
-    team_id: str | None, scope: str
+    team_id: str | None,
+    scope: str,
 ) -> None:
     pose = Pose("pos_1", team_id, "Sitting", (), 0, 0)
 
@@ -69,7 +79,8 @@ def test_rendered_bytes_stay_with_their_resource() -> None:
     ],
 )
 def test_work_is_admitted_by_the_operation_of_its_name(
-    work: str, expected: str
+    work: str,
+    expected: str,
 ) -> None:
     assert operation_admitting(work) == expected
 

@@ -92,7 +92,10 @@ class RecordedService:
         self.control("PUT", "/scenario", {"scenario": "played", "rules": rules})
 
     def control(
-        self, method: str, path: str, body: Mapping[str, Any] | bytes = b""
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | bytes = b"",
     ) -> bytes:
         """Ask the control plane, which is not recorded, with JSON or a state file."""
         content_type = "application/zip"
@@ -188,7 +191,10 @@ class RecordedService:
         return [str(upload.json["id"]) for upload in uploads]
 
     def product(
-        self, name: str, photos: Sequence[str], key: str | None = None
+        self,
+        name: str,
+        photos: Sequence[str],
+        key: str | None = None,
     ) -> Answer:
         """Create a Product of some photos, of which the first is the primary."""
         body = {"name": name, "asset_ids": photos, "primary_asset_id": photos[0]}

@@ -177,7 +177,8 @@ def test_no_secret_of_a_recording_is_in_a_report(tmp_path: Path) -> None:
 
 
 def test_conduct_exits_with_1_on_an_error_and_names_the_places(
-    paid_twice: RecordedService, tmp_path: Path
+    paid_twice: RecordedService,
+    tmp_path: Path,
 ) -> None:
     paid_twice.call("listGenerations")
     file = write_har(paid_twice.exchanges, tmp_path / "session.har")

@@ -236,7 +236,9 @@ def orders_of(*orders: dict[str, Any]) -> RecordedService:
     ],
 )
 def test_a_price_is_that_of_one_thing(
-    order: dict[str, Any], reserved: int, price: str
+    order: dict[str, Any],
+    reserved: int,
+    price: str,
 ) -> None:
     service = orders_of(order)
     changed = [

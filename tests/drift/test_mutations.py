@@ -35,7 +35,9 @@ Exchanges = Sequence[RecordedExchange]
 ERROR = {"code": "processing_failed", "message": "x", "retryable": True}
 LATE = "2027-01-01T00:00:00.000Z"
 finished = succeeded(
-    "getGeneration", status="completed", workflow="product_photography"
+    "getGeneration",
+    status="completed",
+    workflow="product_photography",
 )
 made = succeeded("getOperation", status="completed")
 

@@ -73,7 +73,9 @@ def test_clients_of_two_recordings_are_judged_apart() -> None:
 @pytest.mark.parametrize("clock", ["manual", "auto"])
 @pytest.mark.parametrize("rule", EXAMPLES)
 def test_the_journal_of_a_run_is_judged_as_the_run_was(
-    make_emulator: MakeEmulator, clock: str, rule: str
+    make_emulator: MakeEmulator,
+    clock: str,
+    rule: str,
 ) -> None:
     service = make_emulator(clock=clock)
     ExampleClient(service).play(EXAMPLES[rule][0])
@@ -102,7 +104,8 @@ def test_the_journal_of_a_run_is_judged_as_the_run_was(
     ids=["several", "one that was reset"],
 )
 def test_each_sandbox_of_a_journal_is_judged_by_itself(
-    names: Sequence[str], make_emulator: MakeEmulator
+    names: Sequence[str],
+    make_emulator: MakeEmulator,
 ) -> None:
     entries = []
     for name in names:

@@ -31,7 +31,8 @@ RECORDINGS = Path(__file__).parent / "recordings"
     ],
 )
 def test_what_is_no_recording_is_refused_with_its_name_and_a_reason(
-    content: bytes, words: str
+    content: bytes,
+    words: str,
 ) -> None:
     with pytest.raises(UsageError, match=r"^r\.har") as raised:
         read_recording(content, "r.har")
@@ -57,7 +58,8 @@ def test_what_is_no_recording_is_refused_with_its_name_and_a_reason(
     ],
 )
 def test_a_value_that_yaml_cannot_make_is_refused_with_its_place(
-    value: str, words: str
+    value: str,
+    words: str,
 ) -> None:
     cassette = f"interactions:\n- request: {value}\n".encode()
 
@@ -104,7 +106,9 @@ def set_at(document: Any, steps: Sequence[str | int], value: object) -> None:
     ],
 )
 def test_an_entry_of_a_har_is_refused_with_the_place_of_what_is_wrong(
-    steps: Sequence[str | int], value: object, words: str
+    steps: Sequence[str | int],
+    value: object,
+    words: str,
 ) -> None:
     document = json.loads((RECORDINGS / "browser.har").read_text())
     set_at(document, ["log", "entries", 0, *steps], value)
@@ -141,7 +145,9 @@ def test_an_entry_of_a_har_is_refused_with_the_place_of_what_is_wrong(
     ],
 )
 def test_an_interaction_is_refused_with_the_place_of_what_is_wrong(
-    steps: Sequence[str | int], value: object, words: str
+    steps: Sequence[str | int],
+    value: object,
+    words: str,
 ) -> None:
     document = yaml.safe_load((RECORDINGS / "cassette.yaml").read_text())
     set_at(document, ["interactions", 0, *steps], value)
@@ -158,7 +164,8 @@ def test_an_interaction_is_refused_with_the_place_of_what_is_wrong(
     [("path", 7), ("response_headers", [1]), ("sequence", "one"), ("credential", 5)],
 )
 def test_an_entry_of_a_journal_is_refused_with_its_place(
-    field: str, value: object
+    field: str,
+    value: object,
 ) -> None:
     document = json.loads((RECORDINGS / "journal.json").read_text())
     document["data"][1][field] = value
@@ -179,7 +186,8 @@ def test_a_field_that_an_entry_of_a_journal_lacks_is_named() -> None:
 
 
 def test_a_file_that_is_larger_than_any_recording_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recordings, "MAX_FILE_BYTES", 100)
     file = tmp_path / "large.har"

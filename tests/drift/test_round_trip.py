@@ -71,7 +71,8 @@ def open_contract() -> ContractChecker:
 
 
 def keep_to_contract(
-    exchanges: Sequence[RecordedExchange], contract: ContractChecker
+    exchanges: Sequence[RecordedExchange],
+    contract: ContractChecker,
 ) -> None:
     """Hold every answer of a recording against the contract."""
     for call in calls_in(exchanges):
@@ -110,7 +111,8 @@ def test_a_recording_of_the_plain_emulator_differs_in_nothing() -> None:
     [*HIDDEN, *(pytest.param(more, marks=pytest.mark.verify) for more in MORE_HIDDEN)],
 )
 def test_hidden_readings_are_found_and_no_other(
-    readings: str, closed_contract: ContractChecker
+    readings: str,
+    closed_contract: ContractChecker,
 ) -> None:
     exchanges = tour(readings)
 
@@ -122,7 +124,8 @@ def test_hidden_readings_are_found_and_no_other(
 
 @pytest.mark.parametrize("readings", ["other", "stingy"])
 def test_hidden_readings_are_found_whatever_v1_has_added(
-    readings: str, open_contract: ContractChecker
+    readings: str,
+    open_contract: ContractChecker,
 ) -> None:
     exchanges = tour(readings, evolution=True)
 

@@ -31,7 +31,8 @@ def exchanges_in(content: bytes) -> Sequence[RecordedExchange]:
 
 
 @pytest.mark.parametrize(
-    "write", [tools.chrome, tools.playwright, tools.mitmproxy, tools.vcr]
+    "write",
+    [tools.chrome, tools.playwright, tools.mitmproxy, tools.vcr],
 )
 def test_a_tools_recording_of_an_identical_service_has_no_difference(
     write: Write,
@@ -56,7 +57,8 @@ def test_a_tools_recording_of_an_identical_service_has_no_difference(
     ],
 )
 def test_a_tools_recording_tells_the_same_readings(
-    write: Write, not_told: set[str]
+    write: Write,
+    not_told: set[str],
 ) -> None:
     recorded = tour("other")
 
@@ -218,7 +220,8 @@ def test_what_a_browser_did_not_record_is_missing() -> None:
     ],
 )
 def test_a_recording_of_each_format_tells_its_readings(
-    file: str, readings: list[str]
+    file: str,
+    readings: list[str],
 ) -> None:
     content = (RECORDINGS / file).read_bytes()
 
@@ -249,7 +252,8 @@ def test_what_is_not_compared_in_a_recording_is_counted(file: str, noise: int) -
     [("browser.har", True), ("cassette.yaml", False), ("journal.json", True)],
 )
 def test_waits_are_checked_where_a_recording_has_times(
-    file: str, has_times: bool
+    file: str,
+    has_times: bool,
 ) -> None:
     recordings = read_recordings([str(RECORDINGS / file)])
 

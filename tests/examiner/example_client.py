@@ -127,7 +127,11 @@ KEY: Final = (
 )
 SEND: Final = """\
             return self._api.request(
-                method, path, json=body, params=query, headers=headers
+                method,
+                path,
+                json=body,
+                params=query,
+                headers=headers,
             )
 """
 POLL: Final = "pause = _retry_after(answer.headers, otherwise=2.0)"

@@ -58,11 +58,17 @@ UPSCALE: Final = {
 }
 """The body of the simplest work."""
 OPEN_UPLOAD: Final = Ask(
-    "POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one"
+    "POST",
+    "/uploads",
+    {"content_type": "image/png", "size_bytes": "{size}"},
+    "one",
 )
 SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
 COMPLETE_UPLOAD: Final = Ask(
-    "POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two"
+    "POST",
+    "/uploads/{upload}/complete",
+    {"upload_token": "{token}"},
+    "two",
 )
 LOOK: Final = Ask("GET", "{work}")
 SEE: Final[tuple[Step, ...]] = (Wait(20), LOOK)

@@ -12,7 +12,8 @@ NAMES_OF_NOTHING = ("undefined", "null", "None", "NaN", "[object Object]")
 
 @pytest.mark.parametrize("name", NAMES_OF_NOTHING)
 def test_the_name_of_nothing_in_a_path_is_found(
-    emulator: EmulatorUnderTest, name: str
+    emulator: EmulatorUnderTest,
+    name: str,
 ) -> None:
     emulator.get(f"/generations/{name.replace(' ', '%20')}")
 
@@ -24,7 +25,8 @@ def test_the_name_of_nothing_in_a_path_is_found(
 
 @pytest.mark.parametrize("name", NAMES_OF_NOTHING)
 def test_the_name_of_nothing_as_an_id_in_a_body_is_found(
-    emulator: EmulatorUnderTest, name: str
+    emulator: EmulatorUnderTest,
+    name: str,
 ) -> None:
     body = {"asset_id": name, "target_resolution": "2k", "output_format": "png"}
 
@@ -57,7 +59,8 @@ def test_the_name_of_nothing_between_words_of_a_path_is_found(
     ids=str,
 )
 def test_a_text_that_is_no_id_may_be_the_name_of_nothing(
-    emulator: EmulatorUnderTest, fields: dict[str, Any]
+    emulator: EmulatorUnderTest,
+    fields: dict[str, Any],
 ) -> None:
     product = emulator.product(*emulator.assets(1))
 

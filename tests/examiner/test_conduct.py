@@ -97,7 +97,9 @@ def test_a_loop_after_a_refusal_is_one_finding_with_all_of_its_requests(
     ],
 )
 def test_a_remedy_has_the_words_of_the_clients_library(
-    emulator: EmulatorUnderTest, user_agent: str, policy: str
+    emulator: EmulatorUnderTest,
+    user_agent: str,
+    policy: str,
 ) -> None:
     ExampleClient(emulator).play(_sent_by(user_agent))
 
@@ -127,7 +129,8 @@ def _sent_by(user_agent: str) -> Example:
 
 @pytest.mark.parametrize("ends", ["clear", "reset", "load"])
 def test_a_cleared_journal_a_reset_and_a_load_begin_anew(
-    emulator: EmulatorUnderTest, ends: str
+    emulator: EmulatorUnderTest,
+    ends: str,
 ) -> None:
     ExampleClient(emulator).play(BREAKS_EARLY)
 
@@ -157,7 +160,8 @@ def test_what_comes_after_a_reset_is_judged(emulator: EmulatorUnderTest) -> None
 
 @pytest.mark.parametrize("judge", ["/conduct", "/coverage"])
 def test_what_left_the_journal_is_not_judged_but_counted(
-    make_emulator: MakeEmulator, judge: str
+    make_emulator: MakeEmulator,
+    judge: str,
 ) -> None:
     emulator = make_emulator(clock="manual", journal_requests=30)
     for _ in range(40):
@@ -184,7 +188,8 @@ def test_a_finding_goes_with_its_requests(make_emulator: MakeEmulator) -> None:
 
 @pytest.mark.parametrize("rule", TIMED)
 def test_no_timed_rule_is_checked_on_an_auto_clock(
-    make_emulator: MakeEmulator, rule: str
+    make_emulator: MakeEmulator,
+    rule: str,
 ) -> None:
     emulator = make_emulator(clock="auto")
     ExampleClient(emulator).play(EXAMPLES[rule][0])

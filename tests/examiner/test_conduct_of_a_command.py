@@ -233,7 +233,8 @@ def test_what_a_command_left_undone_is_reported_at_its_end(tmp_path: Path) -> No
     ids=["killed", "status of a shell whose command was ended", "Ctrl-C"],
 )
 def test_a_command_that_a_signal_ended_has_left_nothing_undone(
-    ending: str, tmp_path: Path
+    ending: str,
+    tmp_path: Path,
 ) -> None:
     rules = rules_broken_by(ORDERING + ending, tmp_path / "report.json")
 

@@ -55,7 +55,8 @@ def test_the_points_are_those_of_all_operations_and_byte_surfaces(
 
 @pytest.mark.parametrize("name", CONTRACT.operations)
 def test_every_status_and_code_of_an_operation_is_a_point(
-    emulator: EmulatorUnderTest, name: str
+    emulator: EmulatorUnderTest,
+    name: str,
 ) -> None:
     operation = CONTRACT.operations[name]
 
@@ -248,7 +249,8 @@ def test_the_call_itself_closes_the_gaps_of_success_alone(
     ],
 )
 def test_the_closing_of_a_gap_closes_it(
-    emulator: EmulatorUnderTest, point: str
+    emulator: EmulatorUnderTest,
+    point: str,
 ) -> None:
     closing = closing_of(emulator, "updateProduct", point)
     product = emulator.product(*emulator.assets(1))

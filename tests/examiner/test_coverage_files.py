@@ -57,7 +57,8 @@ def test_a_file_with_the_suffix_of_a_page_is_one(tmp_path: Path) -> None:
 
 
 def test_a_file_of_an_earlier_version_can_be_merged(
-    shards: list[str], tmp_path: Path
+    shards: list[str],
+    tmp_path: Path,
 ) -> None:
     document = json.loads(Path(shards[0]).read_text())
     for operation in document["operations"].values():

@@ -13,21 +13,25 @@ from tests.support.served_client import ServedClient
 Leak = Callable[[Sandbox, str], httpx.Response]
 LEAKS: Final[dict[str, Leak]] = {
     "another header": lambda sandbox, url: httpx.get(
-        url, headers={"X-Api-Key": sandbox.api_key}
+        url,
+        headers={"X-Api-Key": sandbox.api_key},
     ),
     "a cookie": lambda sandbox, url: httpx.get(
-        url, headers={"Cookie": f"session={sandbox.api_key}"}
+        url,
+        headers={"Cookie": f"session={sandbox.api_key}"},
     ),
     "the query": lambda sandbox, url: httpx.get(url, params={"key": sandbox.api_key}),
     "the Referer": lambda sandbox, url: httpx.get(
-        url, headers={"Referer": f"http://app/?key={sandbox.api_key}"}
+        url,
+        headers={"Referer": f"http://app/?key={sandbox.api_key}"},
     ),
 }
 
 
 @pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS)
 def test_a_credential_anywhere_in_a_request_for_bytes_is_found(
-    sandbox: Sandbox, leak: Leak
+    sandbox: Sandbox,
+    leak: Leak,
 ) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     asset = client.upload(picture())

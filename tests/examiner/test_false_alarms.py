@@ -30,7 +30,10 @@ from tests.support.emulator_client import EmulatorUnderTest
 ORDER: Final = upscale("one")
 ORDER_WITHOUT_KEY: Final = Ask("POST", ORDER.path, ORDER.body)
 OTHER_WRITE: Final = Ask(
-    "POST", "/products", {"name": "Shirt", "asset_ids": ("{asset}",)}, "another"
+    "POST",
+    "/products",
+    {"name": "Shirt", "asset_ids": ("{asset}",)},
+    "another",
 )
 LOOK: Final = Ask("GET", "{work}")
 
@@ -88,19 +91,23 @@ SOUND: Final = {
         failing(1),
     ),
     "waits longer each time, by the emulator's clock alone": Example(
-        (*retried(7), LOOK), failing("1-6")
+        (*retried(7), LOOK),
+        failing("1-6"),
     ),
     "gives up after two failures, orders something else, and the same later": Example(
-        (*retried(2), OTHER_WRITE, upscale("two"), *SEE), failing("1-2")
+        (*retried(2), OTHER_WRITE, upscale("two"), *SEE),
+        failing("1-2"),
     ),
     "gives up after three failures, and orders the same later": Example(
-        (*retried(3), upscale("two"), *SEE), failing("1-3", at="before_commit")
+        (*retried(3), upscale("two"), *SEE),
+        failing("1-3", at="before_commit"),
     ),
     "changes something before each repetition of what was refused": Example(
         (refused("a"), accepted("b"), refused("c"), accepted("d"), refused("e"))
     ),
     "asks at equal intervals while an Operation is in the way": Example(
-        (POSE, *(DELETE_PHOTO, Wait(20)) * 6, LOOK), (SLOW_POSES,)
+        (POSE, *(DELETE_PHOTO, Wait(20)) * 6, LOOK),
+        (SLOW_POSES,),
     ),
 }
 UNSOUND: Final = {
@@ -115,7 +122,8 @@ UNSOUND: Final = {
 
 @pytest.mark.parametrize("example", SOUND.values(), ids=SOUND)
 def test_a_sound_client_raises_no_alarm(
-    emulator: EmulatorUnderTest, example: Example
+    emulator: EmulatorUnderTest,
+    example: Example,
 ) -> None:
     ExampleClient(emulator).play(example)
 
@@ -124,7 +132,9 @@ def test_a_sound_client_raises_no_alarm(
 
 @pytest.mark.parametrize(("rule", "example"), UNSOUND.items(), ids=UNSOUND)
 def test_an_unsound_client_is_found(
-    emulator: EmulatorUnderTest, rule: str, example: Example
+    emulator: EmulatorUnderTest,
+    rule: str,
+    example: Example,
 ) -> None:
     ExampleClient(emulator).play(example)
 
@@ -205,7 +215,10 @@ def pause_of(sandbox: Sandbox, clock: str) -> Callable[[float], object]:
 
 @pytest.mark.parametrize(("scenario", "habit", "clock"), parameters())
 def test_a_sound_client_is_clean_under_a_scenario(
-    server: Emulator, scenario: str, habit: str, clock: str
+    server: Emulator,
+    scenario: str,
+    habit: str,
+    clock: str,
 ) -> None:
     is_auto = clock == "auto"
     with server.sandbox(scenario=scenario, clock=clock, evolution=is_auto) as sandbox:

@@ -25,7 +25,10 @@ def rules_broken(sandbox: Sandbox) -> list[str]:
 
 
 def late_orders(
-    sandbox: Sandbox, nth: str, latency: float = LATENCY_SECONDS, **fault: Any
+    sandbox: Sandbox,
+    nth: str,
+    latency: float = LATENCY_SECONDS,
+    **fault: Any,
 ) -> Order:
     """Let some upscales be answered late; return what orders one."""
     client = ServedClient(sandbox.base_url, sandbox.api_key)
@@ -61,7 +64,8 @@ def see_the_end(sandbox: Sandbox, *works: str) -> None:
 
 @pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
 def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(
-    sandbox: Sandbox, moment: str
+    sandbox: Sandbox,
+    moment: str,
 ) -> None:
     order = late_orders(sandbox, "1-3", at=moment)
 
@@ -100,7 +104,8 @@ def test_who_waits_for_an_answer_may_order_the_same_again(sandbox: Sandbox) -> N
 
 
 def test_an_order_whose_client_hung_up_for_good_is_noted(
-    server: Emulator, sandbox: Sandbox
+    server: Emulator,
+    sandbox: Sandbox,
 ) -> None:
     order = late_orders(sandbox, "1")
 
@@ -177,7 +182,9 @@ def test_a_wish_that_is_sent_twice_with_its_key_is_clean(sandbox: Sandbox) -> No
 
 
 def double_spend_message(
-    emulator: EmulatorUnderTest, image_count: int, keys: list[str]
+    emulator: EmulatorUnderTest,
+    image_count: int,
+    keys: list[str],
 ) -> str:
     """Order so many pictures under each key, of which only the last is answered."""
     (asset_id,) = emulator.assets(1)
@@ -213,6 +220,9 @@ def double_spend_message(
     ],
 )
 def test_a_double_spend_says_what_it_cost(
-    emulator: EmulatorUnderTest, image_count: int, keys: list[str], cost: str
+    emulator: EmulatorUnderTest,
+    image_count: int,
+    keys: list[str],
+    cost: str,
 ) -> None:
     assert cost in double_spend_message(emulator, image_count, keys)

@@ -110,7 +110,8 @@ def is_accused(pauses: list[float]) -> bool:
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_who_backs_off_is_accused_less_than_once_in_ten_thousand(
-    style: Style, length: int
+    style: Style,
+    length: int,
 ) -> None:
     chance = Chance(25)  # a simulation
 

@@ -55,7 +55,10 @@ def scenario(*rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(
-    sandbox: Sandbox, client: ServedClient, path: str, pauses: Sequence[float]
+    sandbox: Sandbox,
+    client: ServedClient,
+    path: str,
+    pauses: Sequence[float],
 ) -> None:
     """Read a path once after each pause, each time on a connection of its own."""
     for pause in pauses:
@@ -67,7 +70,8 @@ def read(
 
 
 def test_two_programs_may_each_wait_as_they_are_told(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     sandbox.use(scenario(limited("getTeam", "1-9")))
 
@@ -77,7 +81,8 @@ def test_two_programs_may_each_wait_as_they_are_told(
 
 
 def test_one_program_that_never_waits_is_found(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     sandbox.use(scenario(limited("getTeam", "1-9")))
 
@@ -88,7 +93,8 @@ def test_one_program_that_never_waits_is_found(
 
 
 def test_five_people_may_open_the_same_result(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     work = client.admitted_upscale()
 
@@ -107,7 +113,9 @@ def test_five_people_may_open_the_same_result(
     ids=["without a pause", "ten times as often as it is told", "each second"],
 )
 def test_one_program_that_polls_too_often_is_found(
-    sandbox: Sandbox, client: ServedClient, pauses: list[float]
+    sandbox: Sandbox,
+    client: ServedClient,
+    pauses: list[float],
 ) -> None:
     work = client.admitted_upscale()
 
@@ -118,7 +126,8 @@ def test_one_program_that_polls_too_often_is_found(
 
 
 def test_one_program_that_polls_for_completed_alone_is_found(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     sandbox.use("all-outputs-fail")
     work = client.admitted_upscale()
@@ -129,7 +138,8 @@ def test_one_program_that_polls_for_completed_alone_is_found(
 
 
 def test_three_jobs_may_ask_once_for_what_is_missing(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     read(sandbox, client, MISSING, [0, 0, 0])
 
@@ -137,7 +147,8 @@ def test_three_jobs_may_ask_once_for_what_is_missing(
 
 
 def test_one_program_that_waits_for_what_is_missing_is_found(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     read(sandbox, client, MISSING, [0] + [2] * 7)
 
@@ -146,7 +157,8 @@ def test_one_program_that_waits_for_what_is_missing_is_found(
 
 
 def test_a_429_that_is_answered_by_a_new_key_too_early_is_found(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     sandbox.use(scenario(limited("createUpload", "1")))
 
@@ -159,7 +171,8 @@ def test_a_429_that_is_answered_by_a_new_key_too_early_is_found(
 
 
 def test_a_422_that_is_repeated_with_new_keys_is_found(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     for _ in range(6):
         client.post("/products", {"name": "Shirt", "asset_ids": []})
@@ -168,7 +181,8 @@ def test_a_422_that_is_repeated_with_new_keys_is_found(
 
 
 def test_five_programs_may_do_the_same_errand_at_the_same_time(
-    sandbox: Sandbox, client: ServedClient
+    sandbox: Sandbox,
+    client: ServedClient,
 ) -> None:
     path = f"/generations/{client.admitted_upscale()['id']}"
     rules = limited("getTeam", "2-4", 9), limited("createUpload", "1-3", 9)
@@ -215,7 +229,9 @@ def test_two_workers_may_poll_the_same_work_as_each_is_told(
 
 
 def test_two_workers_that_wait_half_as_long_are_found(
-    sandbox: Sandbox, client: ServedClient, connections: list[httpx.Client]
+    sandbox: Sandbox,
+    client: ServedClient,
+    connections: list[httpx.Client],
 ) -> None:
     work = client.admitted_upscale()
 
@@ -243,7 +259,8 @@ def poll_in_turns(
 
 
 def test_two_workers_that_repeat_a_404_by_turns_are_found(
-    sandbox: Sandbox, connections: list[httpx.Client]
+    sandbox: Sandbox,
+    connections: list[httpx.Client],
 ) -> None:
     for worker in connections * 3:
         worker.get(MISSING)
@@ -252,7 +269,8 @@ def test_two_workers_that_repeat_a_404_by_turns_are_found(
 
 
 def test_a_write_that_is_sent_twice_to_be_quick_may_be_repeated(
-    sandbox: Sandbox, connections: list[httpx.Client]
+    sandbox: Sandbox,
+    connections: list[httpx.Client],
 ) -> None:
     one, other = connections
     path = f"/uploads/upl_{0:038}/complete"
@@ -268,7 +286,8 @@ def test_a_write_that_is_sent_twice_to_be_quick_may_be_repeated(
 
 
 def test_a_write_of_two_that_were_refused_may_be_ordered_anew(
-    sandbox: Sandbox, connections: list[httpx.Client]
+    sandbox: Sandbox,
+    connections: list[httpx.Client],
 ) -> None:
     one, other = connections
     broken = {

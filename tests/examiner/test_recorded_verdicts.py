@@ -48,7 +48,10 @@ def recorded_verdicts(recording: Path, report: Path) -> list[Verdict]:
 @pytest.mark.parametrize("clock", ["manual", "auto"])
 @pytest.mark.parametrize("rule", EXAMPLES)
 def test_the_journal_as_har_is_judged_as_the_run_was(
-    make_emulator: MakeEmulator, rule: str, clock: str, tmp_path: Path
+    make_emulator: MakeEmulator,
+    rule: str,
+    clock: str,
+    tmp_path: Path,
 ) -> None:
     emulator = make_emulator(clock=clock)
     broken, _ = EXAMPLES[rule]
@@ -63,7 +66,8 @@ def test_the_journal_as_har_is_judged_as_the_run_was(
 
 
 def test_a_recording_on_an_auto_clock_keeps_the_order_of_requests(
-    make_emulator: MakeEmulator, tmp_path: Path
+    make_emulator: MakeEmulator,
+    tmp_path: Path,
 ) -> None:
     emulator = make_emulator(clock="auto")
     for _ in range(3):
@@ -79,7 +83,8 @@ def test_a_recording_on_an_auto_clock_keeps_the_order_of_requests(
 
 
 def test_a_key_in_a_user_agent_is_found_in_a_recording_too(
-    emulator: EmulatorUnderTest, tmp_path: Path
+    emulator: EmulatorUnderTest,
+    tmp_path: Path,
 ) -> None:
     emulator.get("/team", headers={"User-Agent": f"shop/1.0 ({FULL})"})
     journal = emulator.told("GET", "/requests")["data"]

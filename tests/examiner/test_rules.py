@@ -40,7 +40,8 @@ def severity_of(rule: ConductRule) -> str:
 
 @EVERY_RULE
 def test_a_client_that_breaks_a_rule_is_found_with_it_alone(
-    emulator: EmulatorUnderTest, rule: ConductRule
+    emulator: EmulatorUnderTest,
+    rule: ConductRule,
 ) -> None:
     broken, _ = EXAMPLES[rule.name]
 
@@ -53,7 +54,8 @@ def test_a_client_that_breaks_a_rule_is_found_with_it_alone(
 
 @EVERY_RULE
 def test_a_client_that_keeps_a_rule_is_not_found(
-    emulator: EmulatorUnderTest, rule: ConductRule
+    emulator: EmulatorUnderTest,
+    rule: ConductRule,
 ) -> None:
     _, kept = EXAMPLES[rule.name]
 
@@ -65,7 +67,9 @@ def test_a_client_that_keeps_a_rule_is_not_found(
 @EVERY_RULE
 @pytest.mark.parametrize("example", [0, 1], ids=["broken", "kept"])
 def test_both_clients_had_an_occasion_to_break_the_rule(
-    emulator: EmulatorUnderTest, rule: ConductRule, example: int
+    emulator: EmulatorUnderTest,
+    rule: ConductRule,
+    example: int,
 ) -> None:
     ExampleClient(emulator).play(EXAMPLES[rule.name][example])
 
@@ -103,7 +107,8 @@ def test_the_manual_says_of_a_rule_how_bad_it_is_and_what_to_do(
 
 @EVERY_RULE
 def test_the_manual_shows_the_requests_that_break_a_rule(
-    emulator: EmulatorUnderTest, rule: ConductRule
+    emulator: EmulatorUnderTest,
+    rule: ConductRule,
 ) -> None:
     block = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
     documented = block.findall(section_of(rule))[0]

@@ -30,7 +30,11 @@ class NothingElse:
 
 
 def write(
-    sequence: int, at: int, connection: str, *, is_timed: bool = True
+    sequence: int,
+    at: int,
+    connection: str,
+    *,
+    is_timed: bool = True,
 ) -> RequestRecord:
     """Return a write that was sent with the key `one`, and answered at once."""
     return RequestRecord(
@@ -53,7 +57,11 @@ def write(
 
 
 def refused(
-    sequence: int, at: int, connection: str, *, is_timed: bool = True
+    sequence: int,
+    at: int,
+    connection: str,
+    *,
+    is_timed: bool = True,
 ) -> RequestRecord:
     record = write(sequence, at, connection, is_timed=is_timed)
     record.status = 429

@@ -73,7 +73,9 @@ def in_pieces(data: bytes, chance: Random, most: int = 8) -> list[bytes]:
 
 
 def changed_bytes(
-    data: bytes, chance: Random, inserts: Sequence[bytes] = (b"\0", b"\xff")
+    data: bytes,
+    chance: Random,
+    inserts: Sequence[bytes] = (b"\0", b"\xff"),
 ) -> bytes:
     """Return bytes with one change.
 
@@ -130,7 +132,9 @@ def _all_of(sandbox: Sandbox) -> dict[str, Any]:
 
 
 def differences(
-    before: dict[str, Any], after: dict[str, Any], where: str = ""
+    before: dict[str, Any],
+    after: dict[str, Any],
+    where: str = "",
 ) -> list[str]:
     """Return where two states differ, with both values."""
     changes: list[str] = []

@@ -168,7 +168,10 @@ def value(chance: Random, depth: int = 0) -> str:
 
 
 def _choose(
-    texts: Sequence[str], chance: Random, usual: int, unusual_share: float
+    texts: Sequence[str],
+    chance: Random,
+    usual: int,
+    unusual_share: float,
 ) -> str:
     """Choose one of the first texts, which are usual, or at times any one."""
     if chance.random() < unusual_share:
@@ -309,7 +312,10 @@ def at(value: Any, path: Sequence[str | int]) -> Any:
 
 
 def changed(
-    value: Any, chance: Random, odd: Sequence[Any] = ODD, times: int = 1
+    value: Any,
+    chance: Random,
+    odd: Sequence[Any] = ODD,
+    times: int = 1,
 ) -> Any:
     """Return a copy of a value with some changes.
 
@@ -326,7 +332,11 @@ def changed(
 
 
 def _change(
-    value: Any, path: Path, chance: Random, odd: Sequence[Any], paths: list[Path]
+    value: Any,
+    path: Path,
+    chance: Random,
+    odd: Sequence[Any],
+    paths: list[Path],
 ) -> None:
     """Change what is at a path of a value."""
     parent = at(value, path[:-1])

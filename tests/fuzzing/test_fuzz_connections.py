@@ -88,7 +88,10 @@ class Surfaces:
             WireRequest(b"GET", self._file, [(b"Range", b"bytes=0-9")]),
             WireRequest(b"GET", b"/_emulator/clock"),
             WireRequest(
-                b"PUT", b"/_emulator/scenario", [], b"scenario: x\nrules: []\n"
+                b"PUT",
+                b"/_emulator/scenario",
+                [],
+                b"scenario: x\nrules: []\n",
             ),
         )
         request = chance.choice(good)
@@ -102,7 +105,10 @@ def direct_upload(session: Json, data: bytes) -> WireRequest:
         (name.encode(), value.encode()) for name, value in upload["headers"].items()
     ]
     return WireRequest(
-        upload["method"].encode(), target_of(upload["url"]), headers, data
+        upload["method"].encode(),
+        target_of(upload["url"]),
+        headers,
+        data,
     )
 
 
@@ -271,7 +277,8 @@ def spoil(request: WireRequest, chance: Random) -> None:
 
 @pytest.mark.parametrize("amount", amounts(350, 15_000))
 def test_spoiled_requests_are_answered_or_dropped_and_change_nothing(
-    control: EmulatorUnderTest, amount: int
+    control: EmulatorUnderTest,
+    amount: int,
 ) -> None:
     seen: set[int] = set()
     surfaces = Surfaces(control)
@@ -338,7 +345,8 @@ def statuses_of(conversation: Conversation) -> list[int]:
 
 @pytest.mark.parametrize("amount", amounts(30, 1_000))
 def test_the_beginning_of_a_request_is_not_served(
-    control: EmulatorUnderTest, amount: int
+    control: EmulatorUnderTest,
+    amount: int,
 ) -> None:
     surfaces = Surfaces(control)
     for case in cases("pieces", amount):
@@ -353,7 +361,8 @@ def test_the_beginning_of_a_request_is_not_served(
 
 @pytest.mark.parametrize("amount", amounts(30, 1_000))
 def test_only_a_whole_request_counts_and_not_the_pieces_in_which_it_comes(
-    control: EmulatorUnderTest, amount: int
+    control: EmulatorUnderTest,
+    amount: int,
 ) -> None:
     surfaces = Surfaces(control)
     for case in cases("pieces", amount):
@@ -398,7 +407,9 @@ def answer_to(control: EmulatorUnderTest, *pieces: bytes) -> Response:
 
 
 def head(
-    *lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads"
+    *lines: bytes,
+    method: bytes = b"POST",
+    target: bytes = b"/v1/uploads",
 ) -> bytes:
     """Return the head of a request, with further lines."""
     return b"\r\n".join(
@@ -420,10 +431,13 @@ CHUNKED_UPLOAD = b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD)
 
 
 @pytest.mark.parametrize(
-    "trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"]
+    "trailers",
+    [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000],
+    ids=["many", "long"],
 )
 def test_trailers_are_limited_like_a_head(
-    control: EmulatorUnderTest, trailers: bytes
+    control: EmulatorUnderTest,
+    trailers: bytes,
 ) -> None:
     start = head(b"Transfer-Encoding: chunked") + CHUNKED_UPLOAD
     pieces = [
@@ -448,7 +462,9 @@ def test_trailers_are_limited_like_a_head(
     ],
 )
 def test_bytes_that_are_no_request_are_told_why(
-    control: EmulatorUnderTest, request_line: bytes, reason: str
+    control: EmulatorUnderTest,
+    request_line: bytes,
+    reason: str,
 ) -> None:
     sent = request_line + b"\r\nHost: emulator.test\r\n\r\n"
 
@@ -470,7 +486,8 @@ def test_a_trailer_is_no_header(control: EmulatorUnderTest) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{}"], ids=["without a body", "with a body"])
 def test_no_more_is_read_while_many_requests_wait_for_earlier_ones(
-    control: EmulatorUnderTest, body: bytes
+    control: EmulatorUnderTest,
+    body: bytes,
 ) -> None:
     length = b"Content-Length: %d" % len(body)
     request = head(length, method=b"POST", target=b"/v1/products") + body

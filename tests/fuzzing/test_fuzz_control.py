@@ -105,7 +105,8 @@ LATEST = "9000"
 
 @pytest.mark.parametrize("amount", amounts(150, 8_000))
 def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
-    control: EmulatorUnderTest, amount: int
+    control: EmulatorUnderTest,
+    amount: int,
 ) -> None:
     prepare(control)
     statuses: set[int] = set()

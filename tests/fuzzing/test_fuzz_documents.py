@@ -35,7 +35,9 @@ def beginning(control: EmulatorUnderTest) -> bytes:
 
 @pytest.mark.parametrize("amount", amounts(80, 6_000))
 def test_a_refused_scenario_changes_nothing(
-    control: EmulatorUnderTest, beginning: bytes, amount: int
+    control: EmulatorUnderTest,
+    beginning: bytes,
+    amount: int,
 ) -> None:
     used = 0
     before = everything(control)
@@ -314,7 +316,9 @@ def file(changed: EmulatorUnderTest) -> bytes:
 
 @pytest.mark.parametrize("amount", amounts(15, 3_000))
 def test_a_changed_zip_is_loaded_or_refused_as_a_whole(
-    changed: EmulatorUnderTest, file: bytes, amount: int
+    changed: EmulatorUnderTest,
+    file: bytes,
+    amount: int,
 ) -> None:
     for case in cases("zips", amount):
         content = spoiled_zip(file, members_of(file), case.chance)

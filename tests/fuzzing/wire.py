@@ -150,7 +150,9 @@ class Transport(asyncio.Transport):
 
 
 async def converse(
-    application: AsgiApplication, pieces: Iterable[bytes], limit: int = 1
+    application: AsgiApplication,
+    pieces: Iterable[bytes],
+    limit: int = 1,
 ) -> Conversation:
     """Connect, send pieces one after another, wait for all answers, and leave.
 
@@ -216,7 +218,10 @@ class _NotedConnection:
         return getattr(self._connection, name)
 
     async def send_whole(
-        self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes
+        self,
+        status: int,
+        headers: Iterable[tuple[bytes, bytes]],
+        body: bytes,
     ) -> None:
         self._note_status(status)
         await self._connection.send_whole(status, headers, body)
@@ -224,7 +229,9 @@ class _NotedConnection:
 
 def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
     async def note(
-        scope: Message, receive: Callable[[], Awaitable[Message]], send: Any
+        scope: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Any,
     ) -> None:
         request = HandledRequest(scope["method"], scope["path"])
         conversation.requests.append(request)

@@ -135,7 +135,8 @@ def provoke(recorder: Recorder, things: Things) -> None:
     for path in ("/nowhere", "/assets?limit=0&colour=red"):
         recorder.get(path)
     recorder.post(
-        "/products", {"name": "", "asset_ids": [], "primary_asset_id": 7, "extra": None}
+        "/products",
+        {"name": "", "asset_ids": [], "primary_asset_id": 7, "extra": None},
     )
     recorder.post(
         "/products",
@@ -165,10 +166,14 @@ def replay(recorder: Recorder, things: Things) -> None:
     }
     first = recorder.post("/products", body, idempotency_key="used again")
     second = recorder.post(
-        "/products", dict(reversed(body.items())), idempotency_key="used again"
+        "/products",
+        dict(reversed(body.items())),
+        idempotency_key="used again",
     )
     other = recorder.post(
-        "/products", {**body, "name": "Other"}, idempotency_key="used again"
+        "/products",
+        {**body, "name": "Other"},
+        idempotency_key="used again",
     )
     assert second == first
     assert other.status == 422
@@ -184,7 +189,8 @@ def meet_faults(recorder: Recorder, things: Things) -> list[str]:
     # Refused; admitted, and the answer lost; the answer replayed.
     assert statuses == [503, 500, 201]
     photoshoot = recorder.photograph(
-        product_ids=[things.product["id"]], output_mode="photoshoot"
+        product_ids=[things.product["id"]],
+        output_mode="photoshoot",
     )
     works = [photoshoot, *(recorder.upscale(things.asset_ids[0]) for _ in range(4))]
     assert {work.status for work in works} == {202}, works

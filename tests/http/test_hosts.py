@@ -162,7 +162,8 @@ def get(server: Server, path: str, host: str) -> bytes:
 
 @pytest.mark.parametrize("path", SERVED)
 def test_on_the_loopback_own_and_allowed_names_are_accepted(
-    loopback: Server, path: str
+    loopback: Server,
+    path: str,
 ) -> None:
     for host in (*OWN_NAMES, "emulator"):
         written = get(loopback, path, host)
@@ -192,7 +193,9 @@ def test_a_server_on_all_addresses_answers_to_names_of_the_network() -> None:
 @pytest.mark.parametrize("host", STRANGERS)
 @pytest.mark.parametrize("path", SURFACES)
 def test_a_name_that_anybody_can_register_is_refused_everywhere(
-    emulator: EmulatorUnderTest, path: str, host: str
+    emulator: EmulatorUnderTest,
+    path: str,
+    host: str,
 ) -> None:
     before = traces(emulator)
 
@@ -207,7 +210,8 @@ def test_a_name_that_anybody_can_register_is_refused_everywhere(
 
 @pytest.mark.parametrize("path", SURFACES)
 def test_names_that_nobody_can_register_are_accepted_everywhere(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     for host in (*OWN_NAMES, *LOCAL_NAMES):
         assert ask_as(emulator, path, host).status not in {400, 403}, host
@@ -215,7 +219,8 @@ def test_names_that_nobody_can_register_are_accepted_everywhere(
 
 @pytest.mark.parametrize("path", SURFACES)
 def test_a_host_that_is_no_name_is_refused_everywhere(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     for host in UNSOUND:
         assert refuses_head(ask_as(emulator, path, host)), host
@@ -223,7 +228,8 @@ def test_a_host_that_is_no_name_is_refused_everywhere(
 
 @pytest.mark.parametrize("path", SURFACES)
 def test_two_hosts_are_refused_everywhere(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     twice = [("Host", "localhost"), ("Host", "localhost")]
 
@@ -232,7 +238,8 @@ def test_two_hosts_are_refused_everywhere(
 
 @pytest.mark.parametrize("path", SURFACES)
 def test_a_request_without_a_host_is_refused_everywhere(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     url = f"http://emulator.test{path}"
 
@@ -297,7 +304,8 @@ def test_names_are_allowed_by_options(emulator: EmulatorUnderTest, host: str) ->
 @NAMED
 @pytest.mark.parametrize("host", ["example.org", "sub.ci.example.org"])
 def test_an_allowed_name_allows_neither_its_domain_nor_names_below_it(
-    emulator: EmulatorUnderTest, host: str
+    emulator: EmulatorUnderTest,
+    host: str,
 ) -> None:
     assert ask_as(emulator, "/v1/team", host).status == 403
 
@@ -312,7 +320,10 @@ def test_an_allowed_name_allows_neither_its_domain_nor_names_below_it(
     [*SURFACES, "/_emulator", "/v1/products?limit=0", "/_emulator/page/icon.svg"],
 )
 def test_no_foreign_page_may_embed_an_answer(
-    emulator: EmulatorUnderTest, path: str, host: str, method: str
+    emulator: EmulatorUnderTest,
+    path: str,
+    host: str,
+    method: str,
 ) -> None:
     answer = ask(emulator, path, {"Host": host}, method)
 
@@ -327,7 +338,9 @@ def test_no_foreign_page_may_embed_an_answer(
     [(f"{ORIGIN}/gallery", "cross-origin"), ("http://evil.com/", "same-site")],
 )
 def test_pages_of_an_allowed_origin_alone_may_embed_pictures(
-    make_emulator: MakeEmulator, referer: str, policy: str
+    make_emulator: MakeEmulator,
+    referer: str,
+    policy: str,
 ) -> None:
     emulator = make_emulator(cors=(ORIGIN,))
 
@@ -346,7 +359,9 @@ BELOW_ROOT = pytest.mark.parametrize("path", [path for path in SURFACES if path 
     ids=["cross-site", "followed", "nonsense"],
 )
 def test_what_a_browser_sends_for_another_site_is_refused_everywhere(
-    emulator: EmulatorUnderTest, path: str, headers: dict[str, str]
+    emulator: EmulatorUnderTest,
+    path: str,
+    headers: dict[str, str],
 ) -> None:
     before = traces(emulator)
 
@@ -359,7 +374,9 @@ def test_what_a_browser_sends_for_another_site_is_refused_everywhere(
 @BELOW_ROOT
 @pytest.mark.parametrize("site", ["none", "same-origin"])
 def test_what_a_browser_sends_for_no_other_site_is_accepted(
-    emulator: EmulatorUnderTest, path: str, site: str
+    emulator: EmulatorUnderTest,
+    path: str,
+    site: str,
 ) -> None:
     assert ask(emulator, path, {"Sec-Fetch-Site": site}).status != 403
 
@@ -373,7 +390,8 @@ PROGRAM = {**CROSS_SITE, "Origin": ORIGIN}
 
 @ANY_OR_ONE
 def test_a_program_of_an_allowed_origin_has_the_service(
-    make_emulator: MakeEmulator, origin: str
+    make_emulator: MakeEmulator,
+    origin: str,
 ) -> None:
     emulator = make_emulator(cors=(origin,))
 
@@ -382,7 +400,8 @@ def test_a_program_of_an_allowed_origin_has_the_service(
 
 @ANY_OR_ONE
 def test_a_page_of_an_allowed_origin_has_the_files(
-    make_emulator: MakeEmulator, origin: str
+    make_emulator: MakeEmulator,
+    origin: str,
 ) -> None:
     emulator = make_emulator(cors=(origin,))
     picture = {"Sec-Fetch-Site": "cross-site", "Referer": f"{ORIGIN}/gallery"}
@@ -395,7 +414,8 @@ def test_a_page_of_an_allowed_origin_has_the_files(
 
 @ANY_OR_ONE
 def test_an_allowed_origin_does_not_allow_a_name_of_the_emulator(
-    make_emulator: MakeEmulator, origin: str
+    make_emulator: MakeEmulator,
+    origin: str,
 ) -> None:
     emulator = make_emulator(cors=(origin,))
 
@@ -404,7 +424,9 @@ def test_an_allowed_origin_does_not_allow_a_name_of_the_emulator(
 
 @pytest.mark.parametrize(("origin", "status"), [(ORIGIN, 403), ("*", 200)])
 def test_a_strange_origin_has_the_service_only_if_any_is_allowed(
-    make_emulator: MakeEmulator, origin: str, status: int
+    make_emulator: MakeEmulator,
+    origin: str,
+    status: int,
 ) -> None:
     emulator = make_emulator(cors=(origin,))
     stranger = {**CROSS_SITE, "Origin": "http://evil.com"}
@@ -422,7 +444,9 @@ def test_a_strange_origin_has_the_service_only_if_any_is_allowed(
     ],
 )
 def test_an_origin_is_allowed_however_its_default_port_is_written(
-    make_emulator: MakeEmulator, allowed_origin: str, origin: str
+    make_emulator: MakeEmulator,
+    allowed_origin: str,
+    origin: str,
 ) -> None:
     emulator = make_emulator(cors=(allowed_origin,))
 
@@ -432,7 +456,9 @@ def test_an_origin_is_allowed_however_its_default_port_is_written(
 @ANY_OR_ONE
 @pytest.mark.parametrize("method", ["GET", "OPTIONS"])
 def test_an_allowed_origin_does_not_have_the_control_plane(
-    make_emulator: MakeEmulator, origin: str, method: str
+    make_emulator: MakeEmulator,
+    origin: str,
+    method: str,
 ) -> None:
     emulator = make_emulator(cors=(origin,))
     headers = {**PROGRAM, **PREFLIGHT}
@@ -446,7 +472,9 @@ def test_an_allowed_origin_does_not_have_the_control_plane(
 @allowed
 @pytest.mark.parametrize(("key", "status"), [(FULL, 200), ("nothing", 401)])
 def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(
-    emulator: EmulatorUnderTest, key: str, status: int
+    emulator: EmulatorUnderTest,
+    key: str,
+    status: int,
 ) -> None:
     answer = ask(emulator, "/v1/team", {"Origin": ORIGIN}, key=key)
 
@@ -496,10 +524,12 @@ def test_a_preflight_of_any_other_origin_is_refused(
 
 @allowed
 @pytest.mark.parametrize(
-    "path", ["/v1/uploads", "/direct-uploads/default/x", "/files/x"]
+    "path",
+    ["/v1/uploads", "/direct-uploads/default/x", "/files/x"],
 )
 def test_a_preflight_is_answered_and_leaves_no_trace(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     before = traces(emulator)
 
@@ -526,7 +556,9 @@ LED = pytest.mark.parametrize(
     ],
 )
 TYPED_OR_FOLLOWED = pytest.mark.parametrize(
-    "headers", [{}, FOLLOWED], ids=["typed", "followed"]
+    "headers",
+    [{}, FOLLOWED],
+    ids=["typed", "followed"],
 )
 
 
@@ -553,7 +585,9 @@ def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
 @pytest.mark.parametrize("target", ["/_emulator", "/_emulator?sandbox=default"])
 @TYPED_OR_FOLLOWED
 def test_the_page_that_a_browser_is_led_to_is_there(
-    emulator: EmulatorUnderTest, target: str, headers: dict[str, str]
+    emulator: EmulatorUnderTest,
+    target: str,
+    headers: dict[str, str],
 ) -> None:
     assert ask(emulator, target, headers, key=None).status == 200
 
@@ -566,7 +600,9 @@ def test_the_icon_that_a_browser_is_led_to_is_there(
 
 @pytest.mark.parametrize(("method", "key"), [("POST", None), ("GET", FULL)])
 def test_a_client_whose_base_url_is_wrong_gets_a_problem(
-    emulator: EmulatorUnderTest, method: str, key: str | None
+    emulator: EmulatorUnderTest,
+    method: str,
+    key: str | None,
 ) -> None:
     answer = ask(emulator, "/", method=method, key=key)
 

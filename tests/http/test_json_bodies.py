@@ -13,7 +13,9 @@ DEEPEST = 254
 
 
 def post(
-    emulator: EmulatorUnderTest, body: bytes, media_type: str = "application/json"
+    emulator: EmulatorUnderTest,
+    body: bytes,
+    media_type: str = "application/json",
 ) -> Answer:
     """Send a body to an operation that opens an Upload Session."""
     return emulator.post("/uploads", content=body, headers={"Content-Type": media_type})
@@ -30,7 +32,8 @@ def post(
     ],
 )
 def test_json_in_utf_8_is_read_however_it_is_announced(
-    emulator: EmulatorUnderTest, media_type: str
+    emulator: EmulatorUnderTest,
+    media_type: str,
 ) -> None:
     assert post(emulator, UPLOAD_CONTENT, media_type).status == 201
 
@@ -40,7 +43,8 @@ def test_json_in_utf_8_is_read_however_it_is_announced(
     ["application/json; charset=latin-1", "text/json", "application/jsonp"],
 )
 def test_any_other_media_type_is_refused(
-    emulator: EmulatorUnderTest, media_type: str
+    emulator: EmulatorUnderTest,
+    media_type: str,
 ) -> None:
     refused = post(emulator, UPLOAD_CONTENT, media_type)
 
@@ -77,7 +81,8 @@ def test_a_body_with_a_level_more_is_refused(emulator: EmulatorUnderTest) -> Non
     ids=["brackets", "after a quote", "after a backslash", "after both"],
 )
 def test_brackets_in_a_text_are_no_levels(
-    emulator: EmulatorUnderTest, text: str
+    emulator: EmulatorUnderTest,
+    text: str,
 ) -> None:
     body = json.dumps({"name": text}).encode()
 
@@ -92,7 +97,8 @@ def test_brackets_in_a_text_are_no_levels(
 
 @pytest.mark.parametrize("size", [2**53 + 1, 10**17 + 1])
 def test_an_integer_that_no_double_has_is_read_exactly(
-    emulator: EmulatorUnderTest, size: int
+    emulator: EmulatorUnderTest,
+    size: int,
 ) -> None:
     body = {"content_type": "image/png", "size_bytes": size}
 

@@ -9,7 +9,8 @@ CLAMPS = pytest.mark.emulator(readings="D02=clamps", clock="manual")
 
 @pytest.mark.parametrize("limit", ["0", "101", "1000", "1e2", "-1", "1" * 30])
 def test_a_limit_out_of_range_is_refused(
-    emulator: EmulatorUnderTest, limit: str
+    emulator: EmulatorUnderTest,
+    limit: str,
 ) -> None:
     refused = emulator.get(f"/poses?limit={limit}")
 
@@ -21,7 +22,8 @@ def test_a_limit_out_of_range_is_refused(
 @CLAMPS
 @pytest.mark.parametrize("limit", ["101", "1000", "100000", "1" * 30])
 def test_a_limit_above_the_range_gives_the_most_items_where_it_is_clamped(
-    emulator: EmulatorUnderTest, limit: str
+    emulator: EmulatorUnderTest,
+    limit: str,
 ) -> None:
     most = emulator.get("/poses?limit=100").json
 
@@ -31,7 +33,8 @@ def test_a_limit_above_the_range_gives_the_most_items_where_it_is_clamped(
 @CLAMPS
 @pytest.mark.parametrize("limit", ["0", "-1", "many"])
 def test_only_a_limit_above_the_range_is_clamped(
-    emulator: EmulatorUnderTest, limit: str
+    emulator: EmulatorUnderTest,
+    limit: str,
 ) -> None:
     assert emulator.get(f"/poses?limit={limit}").status == 400
 

@@ -17,7 +17,8 @@ from image_workflow_emulator.imaging.messages import Head, Message, send_message
 from tests.imaging.pictures import encoded, four_corners
 
 on_linux = pytest.mark.skipif(
-    sys.platform != "linux", reason="other systems limit and measure other things"
+    sys.platform != "linux",
+    reason="other systems limit and measure other things",
 )
 PATIENCE_SECONDS = 20
 NORMALIZE_JPEG: Head = {"job": "normalize", "content_type": "image/jpeg"}

@@ -207,7 +207,8 @@ print(int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20)
 
 
 @pytest.mark.skipif(
-    platform.libc_ver()[0] != "glibc", reason="other C libraries decide by themselves"
+    platform.libc_ver()[0] != "glibc",
+    reason="other C libraries decide by themselves",
 )
 def test_freed_blocks_between_small_ones_go_back_to_the_system() -> None:
     held_mebibytes = int(run_script(FREE_LARGE_BLOCKS))

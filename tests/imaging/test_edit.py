@@ -99,7 +99,8 @@ def test_every_input_is_shown(count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "height"), [(512, 218), (512, 512), (288, 512), (218, 512)]
+    ("width", "height"),
+    [(512, 218), (512, 512), (288, 512), (218, 512)],
 )
 def test_long_instructions_cover_no_input(width: int, height: int) -> None:
     words = "every word of this matters " * 400

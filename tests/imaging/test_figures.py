@@ -43,7 +43,9 @@ NIGHT: Color = (0x10, 0x20, 0x80)
 
 
 @pytest.mark.parametrize(
-    "upload", [print_file(RED), shirt_file(RED)], ids=["held", "worn"]
+    "upload",
+    [print_file(RED), shirt_file(RED)],
+    ids=["held", "worn"],
 )
 def test_people_are_as_the_pose_says(upload: bytes) -> None:
     scenes = []
@@ -146,7 +148,8 @@ def own_model(picture: Image.Image) -> bytes:
 @pytest.mark.parametrize("ground", [(120, 140, 160), (240, 240, 240), (30, 90, 40)])
 @pytest.mark.parametrize("skin", [SKIN, (110, 72, 52), (240, 205, 180)])
 def test_the_skin_of_an_own_model_is_that_of_the_picture(
-    skin: Color, ground: Color
+    skin: Color,
+    ground: Color,
 ) -> None:
     assert is_near(skin, skin_of(portrait(skin, ground)), 12)
 

@@ -106,7 +106,8 @@ def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
 
 
 def test_nothing_runs_before_the_first_job(
-    helpers: Helpers, processes: Processes
+    helpers: Helpers,
+    processes: Processes,
 ) -> None:
     assert processes == []
 
@@ -119,7 +120,8 @@ def test_one_helper_does_many_jobs(helpers: Helpers, processes: Processes) -> No
 
 
 def test_a_job_whose_helper_is_ended_is_done_by_another(
-    helpers: Helpers, processes: Processes
+    helpers: Helpers,
+    processes: Processes,
 ) -> None:
     async def end_one() -> Message:
         job = helpers.run(NORMALIZE_JPEG, [slow_jpeg(2000)])
@@ -223,7 +225,8 @@ def test_after_closing_no_job_is_done(helpers: Helpers) -> None:
 
 
 def test_a_small_picture_does_not_wait_for_the_large_ones_before_it(
-    helpers: Helpers, processes: Processes
+    helpers: Helpers,
+    processes: Processes,
 ) -> None:
     async def photos_done_before_the_small_one() -> int:
         photos = []
@@ -263,7 +266,8 @@ class LargeJobs:
 
 
 def test_of_large_pictures_one_is_decoded_at_a_time(
-    helpers: Helpers, monkeypatch: pytest.MonkeyPatch
+    helpers: Helpers,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert WIDE_EDGE**2 > LARGE_PIXELS
     jobs = LargeJobs()

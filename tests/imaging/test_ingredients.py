@@ -34,7 +34,10 @@ SOURCE = four_corners(200, 120)
 
 
 def card(
-    kind: IngredientKind, *sources: Image.Image, index: int = 0, name: str = "Mine"
+    kind: IngredientKind,
+    *sources: Image.Image,
+    index: int = 0,
+    name: str = "Mine",
 ) -> Image.Image:
     keys = tuple(f"key {number}" for number in range(len(sources)))
     recipe = CardRecipe(

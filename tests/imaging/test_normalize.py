@@ -136,7 +136,8 @@ TURNED_FROM = {
 @pytest.mark.parametrize("orientation", TURNED_FROM)
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF"])
 def test_the_exif_orientation_is_applied_and_forgotten(
-    kind: str, orientation: int
+    kind: str,
+    orientation: int,
 ) -> None:
     source = four_corners()
     turn = TURNED_FROM[orientation]
@@ -235,7 +236,8 @@ DAMAGED_CHUNKS = {
     "a text with an unknown compression": png_chunk(b"zTXt", b"Title\0\x07words"),
     "a text that does not inflate": png_chunk(b"zTXt", b"Title\0\0words"),
     "an international text that does not inflate": png_chunk(
-        b"iTXt", b"Title\0\x01\0\0\0words"
+        b"iTXt",
+        b"Title\0\x01\0\0\0words",
     ),
     "a profile with an unknown compression": png_chunk(b"iCCP", b"sRGB\0\x07words"),
     "a profile that does not inflate": png_chunk(b"iCCP", b"sRGB\0\0words"),
@@ -252,7 +254,8 @@ DAMAGED_CHUNKS = {
 @pytest.mark.parametrize("name", DAMAGED_CHUNKS)
 @pytest.mark.parametrize("before", [b"IDAT", b"IEND"])
 def test_a_damaged_chunk_of_a_png_that_no_pixel_needs_is_ignored(
-    name: str, before: bytes
+    name: str,
+    before: bytes,
 ) -> None:
     source = encoded(four_corners(), "PNG")
     place = source.index(before) - 4

@@ -147,7 +147,8 @@ def test_a_clean_aperture_that_cannot_be_is_ignored(outside: bytes) -> None:
 @pytest.mark.parametrize("alpha", [None, 90])
 @pytest.mark.parametrize("orientation", [1, 6])
 def test_the_size_is_read_from_the_bitstream_where_the_container_has_none(
-    orientation: int, alpha: int | None
+    orientation: int,
+    alpha: int | None,
 ) -> None:
     file = file_of(orientation, alpha)
     without_size = file.replace(b"ispe", b"none")

@@ -76,7 +76,8 @@ LINEAR_HALF = 188
 @pytest.mark.parametrize("profile", [None, b"no profile"])
 @pytest.mark.parametrize("kind", ["PNG", "WEBP"])
 def test_transparency_is_kept_also_where_the_profile_is_broken(
-    kind: str, profile: bytes | None
+    kind: str,
+    profile: bytes | None,
 ) -> None:
     image = four_corners(mode="RGBA")
     image.paste((0, 0, 0, 0), (0, 0, 12, 32))
@@ -136,7 +137,8 @@ KEYED = [
 
 
 @pytest.mark.parametrize(
-    ("depth", "color_type", "form", "key", "line", "alphas"), KEYED
+    ("depth", "color_type", "form", "key", "line", "alphas"),
+    KEYED,
 )
 def test_a_colour_key_is_transparent_at_any_depth(
     depth: int,
@@ -251,7 +253,8 @@ def deep_grey_file_with_key() -> bytes:
     ids=["grey", "deep", "alpha", "deep and alpha", "key", "deep and key"],
 )
 def test_a_grey_profile_is_applied_and_the_alpha_stays(
-    file: Callable[[], bytes], alphas: list[int] | None
+    file: Callable[[], bytes],
+    alphas: list[int] | None,
 ) -> None:
     stored = normalized_png(file())
 

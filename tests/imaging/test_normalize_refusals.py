@@ -31,7 +31,8 @@ def content_type_of(kind: str) -> str:
 
 @pytest.mark.parametrize(("kind", "declared"), list(permutations(KINDS, 2)))
 def test_bytes_of_another_format_than_declared_are_refused(
-    kind: str, declared: str
+    kind: str,
+    declared: str,
 ) -> None:
     content_type = content_type_of(declared)
 
@@ -137,7 +138,11 @@ def test_a_png_of_far_too_many_chunks_is_refused() -> None:
 
 
 def with_numbers(
-    kind: str, mark: bytes, place: int, numbers: bytes, **options: object
+    kind: str,
+    mark: bytes,
+    place: int,
+    numbers: bytes,
+    **options: object,
 ) -> bytes:
     """A file with other numbers at a place that is counted from a mark in it."""
     image = four_corners()

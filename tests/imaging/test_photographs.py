@@ -74,7 +74,8 @@ def test_a_background_picture_fills_the_frame() -> None:
 @pytest.mark.parametrize("target", ["png", "webp"])
 @pytest.mark.parametrize("people", [0, 1])
 def test_a_transparent_output_is_clear_around_what_is_cut_out(
-    target: PictureFormat, people: int
+    target: PictureFormat,
+    people: int,
 ) -> None:
     image = photograph(
         ON_PLAIN,
@@ -165,7 +166,8 @@ def test_a_product_can_be_seen_at_any_ratio(ratio: str, people: int) -> None:
 @pytest.mark.parametrize("people", [0, 2])
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_each_of_five_products_and_of_the_chosen_models_is_seen(
-    ratio: str, people: int
+    ratio: str,
+    people: int,
 ) -> None:
     width, height = output_size(ratio, "1k")
     colors = [*COLORS, *MODELS[:people]]

@@ -145,7 +145,9 @@ def test_a_picture_of_4k_has_each_pixel_of_2k_twice(recipe: Recipe) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"words", MUG[:200], png_of(1, 100_000)], ids=len
+    "data",
+    [b"", b"words", MUG[:200], png_of(1, 100_000)],
+    ids=len,
 )
 def test_where_an_input_is_no_picture_there_is_grey(data: bytes) -> None:
     recipe = UpscaleRecipe(width=20, height=20, format="png", inputs=("one",))
@@ -225,7 +227,8 @@ def test_a_recipe_survives_the_way_to_a_helper_process() -> None:
 
 
 @pytest.mark.parametrize(
-    "field", [*PHOTOGRAPH, "slot_count", "people", "model_input_count"]
+    "field",
+    [*PHOTOGRAPH, "slot_count", "people", "model_input_count"],
 )
 @pytest.mark.parametrize("value", [-1, 20_000, "wide"])
 def test_a_recipe_of_impossible_values_is_refused(field: str, value: object) -> None:

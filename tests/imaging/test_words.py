@@ -52,7 +52,8 @@ def test_characters_that_no_font_has_are_counted() -> None:
 
 
 @pytest.mark.skipif(
-    find_spec("manimgx_fonts_cjk") is not None, reason="the fonts are here"
+    find_spec("manimgx_fonts_cjk") is not None,
+    reason="the fonts are here",
 )
 def test_without_its_fonts_chinese_is_counted_by_script() -> None:
     assert plain_text("日本あカcafe") == "2 x Han 1 x Hiragana 1 x Katakana cafe"

@@ -106,7 +106,9 @@ def test_advancing_to_where_a_real_clock_is_loses_no_fraction_of_a_millisecond(
     ids=str,
 )
 def test_a_change_of_mode_makes_no_jump(
-    host: Host, setting: ClockSetting, later: int
+    host: Host,
+    setting: ClockSetting,
+    later: int,
 ) -> None:
     clock = clock_of(host, "real", rate=10)
     host.elapsed_ms += 1_000
@@ -131,7 +133,8 @@ def test_a_real_clock_starts_at_the_hosts_time_unless_told_otherwise(
 
 @pytest.mark.parametrize("mode", CLOCK_MODES)
 def test_no_clock_passes_the_last_instant_that_can_be_written(
-    host: Host, mode: ClockMode
+    host: Host,
+    mode: ClockMode,
 ) -> None:
     clock = clock_of(host, mode, rate=1_000_000)
 

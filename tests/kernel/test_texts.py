@@ -38,7 +38,8 @@ def test_an_instant_is_written_in_utc_with_milliseconds_and_read_as_it_was(
     ],
 )
 def test_a_timestamp_is_read_with_any_offset_and_fraction(
-    expected: int, text: str
+    expected: int,
+    text: str,
 ) -> None:
     assert parse_timestamp(text) == expected
 
@@ -74,7 +75,8 @@ def test_what_is_no_timestamp_is_refused(text: str) -> None:
     ],
 )
 def test_a_refused_timestamp_is_told_with_the_reason_if_there_is_one(
-    expected: str, text: str
+    expected: str,
+    text: str,
 ) -> None:
     with pytest.raises(ValueError, match="expected a timestamp") as refused:
         parse_timestamp(text)
@@ -99,13 +101,15 @@ def test_a_refused_timestamp_is_told_with_the_reason_if_there_is_one(
     ],
 )
 def test_a_duration_is_read_in_its_unit_and_a_bare_number_in_seconds(
-    expected: int, text: str | float
+    expected: int,
+    text: str | float,
 ) -> None:
     assert parse_duration_ms(text) == expected
 
 
 @pytest.mark.parametrize(
-    "text", ["", "s", "-1s", "1w", "1 2s", "1e3", "nan", "inf", "9999999999999s", "١s"]
+    "text",
+    ["", "s", "-1s", "1w", "1 2s", "1e3", "nan", "inf", "9999999999999s", "١s"],
 )
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a duration") as refused:
@@ -161,7 +165,8 @@ def test_a_value_is_shown_short_and_on_one_line(expected: str, value: object) ->
 
 
 @pytest.mark.parametrize(
-    "value", ["x" * 10_000, 10**4_000, "\U0001f600" * 500, "\ud800"]
+    "value",
+    ["x" * 10_000, 10**4_000, "\U0001f600" * 500, "\ud800"],
 )
 def test_an_excerpt_is_never_long_nor_unprintable(value: object) -> None:
     text = excerpt(value)

@@ -69,7 +69,8 @@ def test_a_cancelled_event_does_not_happen(timeline: Timeline, cancel: Cancel) -
 
 @CANCEL
 def test_a_cancelled_event_is_neither_counted_nor_listed(
-    timeline: Timeline, cancel: Cancel
+    timeline: Timeline,
+    cancel: Cancel,
 ) -> None:
     cancel(timeline, "b")
 

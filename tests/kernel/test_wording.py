@@ -22,16 +22,19 @@ from image_workflow_emulator.kernel.wording import (
     ],
 )
 def test_a_place_is_written_as_a_json_pointer_on_one_line(
-    expected: str, steps: tuple[object, ...]
+    expected: str,
+    steps: tuple[object, ...],
 ) -> None:
     assert pointer(*steps) == expected
 
 
 @pytest.mark.parametrize(
-    ("expected", "number"), [("0 Credits", 0), ("1 Credit", 1), ("2 Credits", 2)]
+    ("expected", "number"),
+    [("0 Credits", 0), ("1 Credit", 1), ("2 Credits", 2)],
 )
 def test_a_count_is_told_in_the_singular_or_the_plural(
-    expected: str, number: int
+    expected: str,
+    number: int,
 ) -> None:
     assert count_of(number, "Credit") == expected
 
@@ -66,7 +69,8 @@ def test_the_limit_and_the_separator_of_a_list_of_names_can_be_chosen() -> None:
     ],
 )
 def test_an_excerpt_has_80_characters_or_ends_in_an_ellipsis(
-    expected: str, value: object
+    expected: str,
+    value: object,
 ) -> None:
     assert excerpt(value) == expected
 

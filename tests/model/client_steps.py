@@ -506,7 +506,9 @@ def other_filters(ask: Ask) -> dict[str, str]:
 
 
 def with_other(
-    query: dict[str, str], name: str, values: tuple[str, str]
+    query: dict[str, str],
+    name: str,
+    values: tuple[str, str],
 ) -> dict[str, str]:
     first, second = values
     return {**query, name: second if query.get(name) == first else first}

@@ -54,7 +54,10 @@ class Comparison:
     def _begin(self) -> None:
         teams = self.client.told("GET", "/teams")["data"]
         self.model = ServiceModel(
-            self.client.now(), teams, self._premade(), self._result_of
+            self.client.now(),
+            teams,
+            self._premade(),
+            self._result_of,
         )
         self.sessions: dict[str, Json] = {}
         """The Upload Sessions, as they were answered."""
@@ -101,7 +104,9 @@ class Comparison:
             self._touched.add(self.team_of(ask.key))
         asked_at = self.model.state.now
         expected = self.model.handle(
-            ask, answer, lambda kind: self._new_id(ask, answer, kind)
+            ask,
+            answer,
+            lambda kind: self._new_id(ask, answer, kind),
         )
         if self.model.state.now > asked_at:
             self._touched.update(OBSERVERS)

@@ -137,7 +137,11 @@ def _queued(state: State, meaning: Json, price: int) -> Json:
 
 
 def generate(
-    state: State, credential: Json, workflow: str, meaning: Json, identify: Identify
+    state: State,
+    credential: Json,
+    workflow: str,
+    meaning: Json,
+    identify: Identify,
 ) -> Json:
     """Admit a Generation."""
     team = credential["team"]
@@ -191,7 +195,10 @@ def _failure_of_slot(fate: Json, slot: int) -> str | None:
 
 
 def _ends_of_slots(
-    state: State, fate: Json, meaning: Json, slots: int
+    state: State,
+    fate: Json,
+    meaning: Json,
+    slots: int,
 ) -> list[int | None]:
     """Return when each slot ends; None for one that never does."""
     if fate.get("stall"):

@@ -24,7 +24,11 @@ Raises Refusal.
 
 
 def open_session(
-    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+    state: State,
+    team: str,
+    identifier: str,
+    meaning: Json,
+    identify: Identify,
 ) -> Json:
     state.check_before_commit(team)
     session_id = identify("upload")
@@ -71,7 +75,11 @@ def _check_open(state: State, session: Json) -> None:
 
 
 def complete(
-    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+    state: State,
+    team: str,
+    identifier: str,
+    meaning: Json,
+    identify: Identify,
 ) -> Json:
     session = state.get("upload", identifier, team)
     _check_open(state, session)
@@ -92,7 +100,11 @@ def complete(
 
 
 def delete_asset(
-    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+    state: State,
+    team: str,
+    identifier: str,
+    meaning: Json,
+    identify: Identify,
 ) -> Json:
     state.get("asset", identifier, team)
     creative_work.check_idle(state, identifier)
@@ -124,7 +136,11 @@ def delete_asset(
 
 
 def create_product(
-    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+    state: State,
+    team: str,
+    identifier: str,
+    meaning: Json,
+    identify: Identify,
 ) -> Json:
     state.refer("asset", meaning["asset_ids"], team)
     state.check_before_commit(team)
@@ -138,7 +154,11 @@ def create_product(
 
 
 def change_product(
-    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+    state: State,
+    team: str,
+    identifier: str,
+    meaning: Json,
+    identify: Identify,
 ) -> Json:
     product = state.get("product", identifier, team)
     state.refer("asset", meaning.get("asset_ids", []), team)
@@ -159,7 +179,11 @@ def change_product(
 
 
 def delete_product(
-    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+    state: State,
+    team: str,
+    identifier: str,
+    meaning: Json,
+    identify: Identify,
 ) -> None:
     state.get("product", identifier, team)
     state.check_before_commit(team)

@@ -55,20 +55,31 @@ def sample_files() -> tuple[SampleFile, ...]:
 
 
 def _png(
-    name: str, data: bytes, size: tuple[int, int], scene: str = "clean"
+    name: str,
+    data: bytes,
+    size: tuple[int, int],
+    scene: str = "clean",
 ) -> SampleFile:
     return SampleFile(name, data, "image/png", "png", size, scene, holds="image/png")
 
 
 def _plain(
-    word: str, becomes: str, colour: str = "#20a060", mode: str = "RGB"
+    word: str,
+    becomes: str,
+    colour: str = "#20a060",
+    mode: str = "RGB",
 ) -> SampleFile:
     """Return a small picture of one colour; its Asset has the format `becomes`."""
     size = (24, 16)
     media_type = f"image/{word}"
     data = picture(media_type, size, colour, mode)
     return SampleFile(
-        f"plain.{word}", data, media_type, becomes, size, holds=media_type
+        f"plain.{word}",
+        data,
+        media_type,
+        becomes,
+        size,
+        holds=media_type,
     )
 
 
@@ -159,7 +170,9 @@ SCENARIOS: Final[tuple[Json, ...]] = (
     rules(FOR_ASH),
     first_call("createUpscaleGeneration", "internal_error", "after_commit"),
     first_call(
-        "createProductPhotographyGeneration", "service_unavailable", "after_commit"
+        "createProductPhotographyGeneration",
+        "service_unavailable",
+        "after_commit",
     ),
     first_call("createPose", "internal_error", "after_commit"),
     first_call("createProduct", "internal_error"),

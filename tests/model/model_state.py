@@ -237,7 +237,11 @@ class State:
         return {}
 
     def _matching_rules(
-        self, whose: str | None, subject: str, value: str, team: str
+        self,
+        whose: str | None,
+        subject: str,
+        value: str,
+        team: str,
     ) -> list[Json]:
         rules = self.rules.get(whose, [])
         return [rule for rule in rules if _matches(rule["match"], subject, value, team)]

@@ -72,7 +72,8 @@ def opaque(resource: Json) -> Json:
 
 
 def observe(
-    client: EmulatorUnderTest, keys: Iterable[str]
+    client: EmulatorUnderTest,
+    keys: Iterable[str],
 ) -> list[dict[str, list[Json]]]:
     """Return what the Teams of some keys can see, by kind; all is read at once."""
     calls: list[Call] = []
@@ -102,7 +103,10 @@ def _body_of(answer: Answer) -> Json:
 
 
 def _items(
-    client: EmulatorUnderTest, key: str, kind: str, answer: Answer
+    client: EmulatorUnderTest,
+    key: str,
+    kind: str,
+    answer: Answer,
 ) -> list[Json]:
     """Return what was listed; more than one page is asked for again, page by page."""
     body = _body_of(answer)

@@ -220,7 +220,11 @@ class ServiceModel:
         state.raise_at("subscription", team)
 
     def _write_with_key(
-        self, ask: Ask, credential: Json, answer: Any, identify: Identify
+        self,
+        ask: Ask,
+        credential: Json,
+        answer: Any,
+        identify: Identify,
     ) -> Expected:
         """Replay a write, or admit it and bind its key to the answer (D10)."""
         team = credential["team"]
@@ -282,7 +286,11 @@ class ServiceModel:
         return credential
 
     def _replay(
-        self, ask: Ask, scope: tuple[str, ...], meaning: Json, answer: Any
+        self,
+        ask: Ask,
+        scope: tuple[str, ...],
+        meaning: Json,
+        answer: Any,
     ) -> Expected | None:
         record = self.state.records.get(scope)
         if record is None or self.state.now >= record["at"] + KEY_RETENTION:
@@ -297,7 +305,9 @@ class ServiceModel:
             self.state.drop_fault_after_commit()
         if record["first_answer"] is not None:
             return Expected(
-                expected.status, first_answer=record["first_answer"], is_repeat=True
+                expected.status,
+                first_answer=record["first_answer"],
+                is_repeat=True,
             )
         # The answer was lost, and comes now for the first time.
         if self.state.hidden_by(team) is None:
@@ -305,7 +315,11 @@ class ServiceModel:
         return replace(expected, is_repeat=True)
 
     def _admit(
-        self, ask: Ask, credential: Json, meaning: Json, identify: Identify
+        self,
+        ask: Ask,
+        credential: Json,
+        meaning: Json,
+        identify: Identify,
     ) -> Expected:
         """Do what is asked; a refusal is an answer here, since one may bind the key."""
         try:
@@ -400,7 +414,11 @@ class ServiceModel:
     # Writing --------------------------------------------------------------------------
 
     def _write(
-        self, ask: Ask, credential: Json, meaning: Json, identify: Identify
+        self,
+        ask: Ask,
+        credential: Json,
+        meaning: Json,
+        identify: Identify,
     ) -> Expected:
         team = credential["team"]
         if ask.kind in INGREDIENTS:
@@ -408,7 +426,11 @@ class ServiceModel:
         if ask.kind == "generation":
             workflow = WORKFLOWS[ask.path.split("/")[2]]
             generation = creative_work.generate(
-                self.state, credential, workflow, meaning, identify
+                self.state,
+                credential,
+                workflow,
+                meaning,
+                identify,
             )
             return Expected(202, deepcopy(generation))
         operation = OPERATIONS[ask.operation]
@@ -426,7 +448,11 @@ class ServiceModel:
         return Expected(200)
 
     def _write_ingredient(
-        self, ask: Ask, team: str, meaning: Json, identify: Identify
+        self,
+        ask: Ask,
+        team: str,
+        meaning: Json,
+        identify: Identify,
     ) -> Expected:
         if ask.method == "POST":
             return self._author(ask.kind, team, None, meaning, identify)
@@ -454,7 +480,12 @@ class ServiceModel:
         identify: Identify,
     ) -> Expected:
         operation = creative_work.author(
-            self.state, team, kind, target, meaning, identify
+            self.state,
+            team,
+            kind,
+            target,
+            meaning,
+            identify,
         )
         location = f"/operations/{operation['id']}"
         return Expected(202, deepcopy(operation), location=location)

@@ -43,7 +43,8 @@ _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 @pytest.fixture(autouse=True)
 def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "image_workflow_emulator.imaging.helpers.Helpers.run", draw_plainly
+        "image_workflow_emulator.imaging.helpers.Helpers.run",
+        draw_plainly,
     )
 
 
@@ -57,7 +58,10 @@ def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_random_clients_find_no_difference(
-    tmp_path: Path, first: int, plays: int, steps: int
+    tmp_path: Path,
+    first: int,
+    plays: int,
+    steps: int,
 ) -> None:
     """Each play has an emulator of its own; they are the same plays every time."""
     numbers = list(range(steps))

@@ -91,10 +91,14 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
             source = textwrap.dedent("\n".join(after))
             names = tuple(function.split("."))
             changed_function = ChangedFunction(
-                f"{module_name}.{name}", module_name, names, source
+                f"{module_name}.{name}",
+                module_name,
+                names,
+                source,
             )
             yield Mutant(
-                changed_function, Change(f"{path}: {function}", removed, added)
+                changed_function,
+                Change(f"{path}: {function}", removed, added),
             )
 
 
@@ -175,7 +179,8 @@ def listed_changes() -> set[Change]:
 
 
 def mutants_by_place(
-    places: Sequence[str], sample: int | None
+    places: Sequence[str],
+    sample: int | None,
 ) -> dict[str, list[Mutant]]:
     """Return all mutants of rooms, or a sample of them, which is always the same."""
     by_place = {place: mutants_in(place) for place in places}
@@ -194,7 +199,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     rooms = ", ".join(ROOMS)
     parser.add_argument(
-        "places", nargs="*", default=[*ROOMS], help=f"{rooms}, or files"
+        "places",
+        nargs="*",
+        default=[*ROOMS],
+        help=f"{rooms}, or files",
     )
     parser.add_argument("--sample", type=int, metavar="COUNT")
     options = parser.parse_args()

@@ -205,7 +205,9 @@ def test_a_world_that_is_shown_can_be_used(text: str) -> None:
 def anchors(document: Path) -> set[str]:
     """The names under which the headings of a document can be linked to."""
     headings = re.findall(
-        r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE
+        r"^#+ (.*)$",
+        document.read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     return {
         re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
@@ -338,7 +340,8 @@ def test_the_skill_is_short_and_says_when_to_use_it() -> None:
 
     assert len(text.splitlines()) <= 200
     assert re.match(
-        r"---\nname: image-workflow-emulator\ndescription: .{50,1000}\n---\n", text
+        r"---\nname: image-workflow-emulator\ndescription: .{50,1000}\n---\n",
+        text,
     )
 
 

@@ -69,7 +69,8 @@ def test_the_types_of_the_typescript_client_are_right(typescript: Path) -> None:
 @pytest.mark.verify
 @pytest.mark.parametrize("readings", ["plain", "stingy", "other"])
 def test_the_suite_of_the_typescript_client_passes(
-    readings: str, typescript: Path
+    readings: str,
+    typescript: Path,
 ) -> None:
     command = [*EMULATOR, "exec", "--readings", readings, "--", "npx", "vitest", "run"]
     run(command, typescript, PYTHONPATH=str(ROOT))
@@ -139,7 +140,11 @@ def run_tests_of(language: str, folder: Path, **variables: str) -> Outcome:
         "tree",
     )
     return run_program(
-        *command, *options, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables
+        *command,
+        *options,
+        folder=folder,
+        seconds=TIME_LIMIT_SECONDS,
+        **variables,
     )
 
 
@@ -156,7 +161,8 @@ def test_the_tests_in_another_language_pass(language: str, tmp_path: Path) -> No
 @pytest.mark.verify
 @pytest.mark.parametrize("language", ["java", "go"])
 def test_a_sandbox_in_another_language_has_the_scenario_of_its_emulator_or_none(
-    language: str, tmp_path: Path
+    language: str,
+    tmp_path: Path,
 ) -> None:
     folder = tmp_path / language
     shutil.copytree(EXAMPLES / language, folder)
@@ -227,7 +233,8 @@ def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
     own = {
         "shop.js": SHOP,
         "own.config.ts": OWN_CONFIGURATION.replace(
-            "CHROMIUM", str(shutil.which("chromium"))
+            "CHROMIUM",
+            str(shutil.which("chromium")),
         ),
     }
     for name, text in {**shown, **own}.items():
@@ -262,7 +269,9 @@ VARIABLES = {option.variable for option in OPTIONS} | {"EMULATOR_URL"}
 
 
 @pytest.mark.parametrize(
-    "path", sorted(CONTAINER.iterdir()), ids=lambda path: str(path.name)
+    "path",
+    sorted(CONTAINER.iterdir()),
+    ids=lambda path: str(path.name),
 )
 def test_an_example_names_variables_that_there_are(path: Path) -> None:
     assert (
@@ -273,7 +282,8 @@ def test_an_example_names_variables_that_there_are(path: Path) -> None:
 
 def test_the_commands_of_the_workflows_can_be_typed() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS).replace(
-        "$SHARD", "1"
+        "$SHARD",
+        "1",
     )
     commands = re.findall(r"- (?:run: )?image-workflow-emulator (\w.*)", text)
 
@@ -476,13 +486,18 @@ def course_in_typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def blocks(step: int, *languages: str) -> list[str]:
     found = re.findall(
-        r"^```(\w+)\n(.*?)^```$", SECTIONS[step], re.MULTILINE | re.DOTALL
+        r"^```(\w+)\n(.*?)^```$",
+        SECTIONS[step],
+        re.MULTILINE | re.DOTALL,
     )
     return [text for language, text in found if language in languages]
 
 
 def follow(
-    step: int, client: int, language: str, request: pytest.FixtureRequest
+    step: int,
+    client: int,
+    language: str,
+    request: pytest.FixtureRequest,
 ) -> Outcome:
     """Run the command of a step with the client as it is after some step."""
     command = shlex.split(blocks(step, "console")[0].splitlines()[-1])
@@ -494,7 +509,13 @@ def follow(
         folder = request.getfixturevalue("course_in_typescript")
         program = [str(folder.parent / "node_modules/.bin/vite-node"), "shop.ts"]
     return run_in(
-        folder, *EMULATOR, *options, "--", *program, str(client), **dict(given)
+        folder,
+        *EMULATOR,
+        *options,
+        "--",
+        *program,
+        str(client),
+        **dict(given),
     )
 
 
@@ -518,7 +539,9 @@ def check_said(step: int, *outcomes: Outcome) -> None:
     [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))],
 )
 def test_clients_fail_before_a_step_and_pass_after_it(
-    step: int, language: str, request: pytest.FixtureRequest
+    step: int,
+    language: str,
+    request: pytest.FixtureRequest,
 ) -> None:
     status = NEEDS_A_PERSON if step == 5 else 0
 
@@ -544,7 +567,8 @@ def test_the_types_of_the_course_are_right(course_in_typescript: Path) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_first_client_does_on_a_good_day_what_the_page_says(
-    language: str, request: pytest.FixtureRequest
+    language: str,
+    request: pytest.FixtureRequest,
 ) -> None:
     check_said(0, follow(0, 0, language, request))
 
@@ -565,7 +589,13 @@ def test_the_client_of_the_last_step_passes_under_sets_of_readings(
         readings,
     )
     outcome = run_in(
-        COURSE, *command, "--", sys.executable, "-c", QUICK, str(STEPS[-1])
+        COURSE,
+        *command,
+        "--",
+        sys.executable,
+        "-c",
+        QUICK,
+        str(STEPS[-1]),
     )
 
     assert outcome.status == 0, outcome.output + outcome.complaint

@@ -138,7 +138,8 @@ SHELL_PAGES = [
     if page != "docs/tour.md" and any(text for text, _ in steps(page))
 ]
 NEEDS_SHELL = pytest.mark.skipif(
-    not (shutil.which("bash") and shutil.which("curl")), reason="needs bash and curl"
+    not (shutil.which("bash") and shutil.which("curl")),
+    reason="needs bash and curl",
 )
 
 
@@ -156,7 +157,9 @@ def check_page(page: str, server: Server, folder: Path, before: str = "") -> Out
     assert outcome.status == 0, outcome.output[-1000:] + outcome.complaint[-1000:]
     assert re.findall(complaints, outcome.complaint, re.MULTILINE) == []
     for (_, promise), printed in zip(
-        steps(page), printed_by_step(outcome), strict=True
+        steps(page),
+        printed_by_step(outcome),
+        strict=True,
     ):
         if promise:
             pattern = pattern_of(promise)
@@ -208,7 +211,9 @@ def folder(tmp_path: Path) -> Path:
 @NEEDS_SHELL
 @pytest.mark.parametrize("page", SHELL_PAGES)
 def test_the_commands_of_a_page_run_and_print_what_it_says(
-    page: str, emulator: Server, folder: Path
+    page: str,
+    emulator: Server,
+    folder: Path,
 ) -> None:
     is_begun = any(language == "bash" for language, _ in PAGES[page])
     check_page(page, emulator, folder, before="" if is_begun else EARLIER_REQUEST)
@@ -216,7 +221,8 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(
 
 @NEEDS_SHELL
 def test_the_blocks_of_the_readme_work_when_pasted_in_order(
-    emulator: Server, tmp_path: Path
+    emulator: Server,
+    tmp_path: Path,
 ) -> None:
     command = tmp_path / ".venv/bin" / PROGRAM
     command.parent.mkdir(parents=True)
@@ -225,7 +231,10 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(
     script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
 
     outcome = run_bash(
-        script, tmp_path, PATH="/usr/bin:/bin", EMULATOR_URL=emulator.url
+        script,
+        tmp_path,
+        PATH="/usr/bin:/bin",
+        EMULATOR_URL=emulator.url,
     )
 
     assert start.startswith("make serve ")
@@ -243,7 +252,9 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(
     ],
 )
 def test_the_tour_prints_waits_and_ends_with_pictures_as_it_says(
-    clock: str, waited_seconds: int, folder: Path
+    clock: str,
+    waited_seconds: int,
+    folder: Path,
 ) -> None:
     waits = folder / "waits"
     waits.touch()
@@ -313,7 +324,8 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [text for page, text in PYTHON if (page, text) not in SUITES]
+    "text",
+    [text for page, text in PYTHON if (page, text) not in SUITES],
 )
 def test_a_program_that_is_shown_runs(text: str) -> None:
     shown: dict[str, Any] = {}

@@ -135,7 +135,9 @@ def test_there_are_commands_to_try() -> None:
     [FIRST, *(pytest.param(*case, marks=pytest.mark.verify) for case in FURTHER)],
 )
 def test_the_scenario_of_a_command_strikes_the_sandboxes_of_its_tests(
-    page: str, line: str, tmp_path: Path
+    page: str,
+    line: str,
+    tmp_path: Path,
 ) -> None:
     own_files = commands_of("docs/scenarios.md", "scenario show .* > mine.yaml")
     command = "\n".join([*own_files, line])
@@ -156,7 +158,9 @@ def test_the_scenario_of_a_command_strikes_the_sandboxes_of_its_tests(
     ],
 )
 def test_the_faults_of_a_sweep_strike_the_sandboxes_of_its_tests(
-    page: str, pattern: str, tmp_path: Path
+    page: str,
+    pattern: str,
+    tmp_path: Path,
 ) -> None:
     (line,) = commands_of(page, pattern)
 

@@ -201,7 +201,8 @@ LOCK_LINE = re.compile(
 
 
 @pytest.mark.parametrize(
-    "lock", ["runtime.lock", "dev.lock", "build.lock", "verify.lock"]
+    "lock",
+    ["runtime.lock", "dev.lock", "build.lock", "verify.lock"],
 )
 def test_a_lock_holds_pins_and_hashes_and_nothing_else(lock: str) -> None:
     for line in (LOCKS / lock).read_text().splitlines():

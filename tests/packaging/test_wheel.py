@@ -45,7 +45,8 @@ def names_in(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("suffix", [".whl", ".gz"])
 def test_wheel_and_source_distribution_are_built_twice_to_equal_bytes(
-    wheel: Path, suffix: str
+    wheel: Path,
+    suffix: str,
 ) -> None:
     (built,) = [file for file in wheel.parent.iterdir() if file.suffix == suffix]
 
@@ -73,7 +74,10 @@ NEEDS_NEWER_PYTHON = "The emulator needs Python 3.11 or newer: "
 
 def test_an_older_python_is_told_what_is_needed_as_make_tells_it() -> None:
     outcome = run_program(
-        sys.executable, "-c", BUILD_WITH_PYTHON_3_10, PYTHONPATH=str(ROOT / ".ci")
+        sys.executable,
+        "-c",
+        BUILD_WITH_PYTHON_3_10,
+        PYTHONPATH=str(ROOT / ".ci"),
     )
 
     assert outcome.status == 1
@@ -190,7 +194,8 @@ def test_the_source_distribution_has_all_that_its_own_tests_import(
     ],
 )
 def test_the_source_distribution_has_all_that_its_own_tests_read(
-    sources: Path, name: str
+    sources: Path,
+    name: str,
 ) -> None:
     assert (sources / name).exists()
 
@@ -205,7 +210,9 @@ def test_it_serves_without_a_checkout(installation: Path) -> None:
 
 @pytest.mark.parametrize("own", ["emulator/core.py", "emulator.py"])
 def test_a_project_with_its_own_emulator_is_tested_beside_it(
-    installation: Path, tmp_path: Path, own: str
+    installation: Path,
+    tmp_path: Path,
+    own: str,
 ) -> None:
     file = tmp_path / own
     file.parent.mkdir(exist_ok=True)
@@ -231,7 +238,10 @@ def test_both(image_workflow):
     )
 
     outcome = run_program(
-        sys.executable, *run_tests, folder=tmp_path, PYTHONPATH=str(installation)
+        sys.executable,
+        *run_tests,
+        folder=tmp_path,
+        PYTHONPATH=str(installation),
     )
 
     assert outcome.status == 0, outcome.output

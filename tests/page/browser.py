@@ -17,7 +17,8 @@ from tests.support.pictures import picture
 from tests.support.served_client import ServedClient
 
 playwright = pytest.importorskip(
-    "playwright.sync_api", reason="needs playwright, which `make verify` installs"
+    "playwright.sync_api",
+    reason="needs playwright, which `make verify` installs",
 )
 expect = playwright.expect
 
@@ -112,7 +113,8 @@ class Visit:
     def open_file(self, file: Path) -> None:
         with self.page.expect_file_chooser() as choosing:
             self.page.get_by_role("banner").get_by_role(
-                "button", name="Open file"
+                "button",
+                name="Open file",
             ).click()
         choosing.value.set_files(file)
 

@@ -63,7 +63,8 @@ def play(service: Service) -> int:
     service.get(f"/generations/{second.id}")
     service.get(f"/assets/{assets[0]}")
     service.post(
-        "/generations/upscale", {"asset_id": assets[0], "target_resolution": "4k"}
+        "/generations/upscale",
+        {"asset_id": assets[0], "target_resolution": "4k"},
     )
     service.get("/products/prod_of_yesterday")
     service.advance(1.1)
@@ -80,7 +81,9 @@ def main(folder: Path) -> None:
     with serving(*OPTIONS) as emulator, chromium() as browser:
         refused = play(Service(emulator.base_url))
         context = browser.new_context(
-            viewport=SIZE, color_scheme="light", reduced_motion="reduce"
+            viewport=SIZE,
+            color_scheme="light",
+            reduced_motion="reduce",
         )
         visit = Visit(context.new_page(), emulator.url).open(
             f"/_emulator#requests/{refused}"

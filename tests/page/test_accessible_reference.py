@@ -51,7 +51,10 @@ def opened(visitor: Any) -> Any:
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_nothing_in_the_reference(
-    opened: Any, examine: Any, colours: str, screen: Any
+    opened: Any,
+    examine: Any,
+    colours: str,
+    screen: Any,
 ) -> None:
     visit = opened(color_scheme=colours, **screen)
 

@@ -34,7 +34,8 @@ def about_team(visit: Visit) -> Any:
 
 
 def test_the_ledger_of_a_team_is_printed_as_the_emulator_keeps_it(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photoshoot()
     service.told("PATCH", "/teams/Demo", {"credits": 50})
@@ -81,7 +82,8 @@ def test_a_402_says_how_many_credits_to_add_and_what_to_do_then(refused: Any) ->
 
 
 def test_the_missing_credits_are_added_by_a_button(
-    refused: Any, service: Service
+    refused: Any,
+    service: Service,
 ) -> None:
     button = refused.get_by_role("button", name="Add 4 Credits")
 

@@ -49,7 +49,8 @@ def test_an_open_request_is_closed_by_a_reset(visit: Visit, service: Service) ->
 
 
 def test_a_reset_closes_it_without_leaving_another_tab(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.get("/team")
     visit.opened_request("getTeam")
@@ -60,14 +61,16 @@ def test_a_reset_closes_it_without_leaving_another_tab(
 
     expect(visit.alert()).to_contain_text("Request 1 was closed")
     expect(visit.page.get_by_role("tab", name="Teams")).to_have_attribute(
-        "aria-selected", "true"
+        "aria-selected",
+        "true",
     )
     visit.region("Requests")
     expect(details(visit)).to_be_hidden()
 
 
 def test_an_open_request_outlives_a_lost_connection(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.get("/team")
     visit.opened_request("getTeam")
@@ -82,7 +85,8 @@ def test_an_open_request_outlives_a_lost_connection(
 
 
 def test_a_sandbox_that_is_deleted_offers_the_way_out_at_once(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     service.told("POST", "/sandboxes", {"id": "mine"})
     visit = visitor("/_emulator?sandbox=mine")
@@ -99,7 +103,8 @@ def test_a_sandbox_that_is_deleted_offers_the_way_out_at_once(
 
 
 def test_every_tab_of_a_deleted_sandbox_offers_the_way_out(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     service.told("POST", "/sandboxes", {"id": "mine"})
     first = visitor("/_emulator?sandbox=mine")

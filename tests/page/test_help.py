@@ -18,7 +18,8 @@ block => {
 
 
 def test_examples_have_the_address_of_this_emulator(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     visit.open("/_emulator#help/page.md")
 
@@ -30,7 +31,8 @@ def test_examples_have_the_address_of_this_emulator(
 
 def test_a_block_is_copied(visitor: object) -> None:
     visit = visitor(  # type: ignore[operator]
-        "/_emulator#help/page.md", permissions=["clipboard-read", "clipboard-write"]
+        "/_emulator#help/page.md",
+        permissions=["clipboard-read", "clipboard-write"],
     )
     region = visit.page.get_by_role("region", name="Help")
 

@@ -20,7 +20,8 @@ BURST = 1_000
 
 
 def test_a_lost_connection_is_said_and_mended_with_what_was_missed(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     expect(visit.lost()).to_have_count(0)
@@ -58,7 +59,8 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
 
 
 def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     tabs = [
         visit,
@@ -88,7 +90,8 @@ def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
 
 
 def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     visit = visitor("/_emulator/health")
     visit.page.add_init_script(
@@ -101,7 +104,8 @@ def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
     rows = visit.region("Requests").get_by_role("row").filter(has_text="00:00:00")
     expect(rows).to_have_count(1)
     with visit.page.expect_event(
-        "requestfailed", lambda request: request.url.endswith("/events")
+        "requestfailed",
+        lambda request: request.url.endswith("/events"),
     ):
         visit.page.evaluate("see(false)")
     service.get("/assets")
@@ -122,7 +126,8 @@ def test_an_unknown_sandbox_offers_a_way_out(visitor: Any, service: Service) -> 
 
 
 def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
@@ -151,7 +156,8 @@ def test_a_file_that_is_dropped_beside_the_gallery_does_not_replace_the_page(
 
 @pytest.mark.served("--clock", "manual", "--readings", "D26=always-a-cursor")
 def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     visit = visitor(**PHONE)
     strip = visit.page.get_by_role("group", name="Clock and scenario", exact=True)
@@ -166,7 +172,8 @@ def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(
 
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
 def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     field = visit.page.get_by_label("Control token", exact=True)
     expect(field).to_be_visible()
@@ -179,7 +186,8 @@ def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
         visit.page.get_by_text("This is not the emulator's control token")
     ).to_be_visible()
     other = Visit(
-        visit.page.context.new_page(), visit.origin
+        visit.page.context.new_page(),
+        visit.origin,
     ).open()  # which the first one does not hold up
     other.page.get_by_label("Control token", exact=True).fill(TOKEN)
     other.page.get_by_label("Control token", exact=True).press("Enter")
@@ -232,7 +240,11 @@ def test_it_works_behind_another_address(visitor: Any, service: Service) -> None
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_nothing_moderate(
-    visitor: Any, service: Service, node: Path, colours: str, screen: Any
+    visitor: Any,
+    service: Service,
+    node: Path,
+    colours: str,
+    screen: Any,
 ) -> None:
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.photoshoot()
@@ -273,7 +285,8 @@ def test_axe_finds_nothing_moderate(
 
 
 def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     service.photoshoot()
     visit = visitor(viewport={"width": 320, "height": 640})
@@ -294,7 +307,8 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(
         visit.open(f"/_emulator#{place}")
         expect(
             visit.page.get_by_role(
-                "button", name="Check" if "edit" in place else "Pause admission"
+                "button",
+                name="Check" if "edit" in place else "Pause admission",
             )
         ).to_be_visible()
         assert visit.page.evaluate("document.documentElement.scrollHeight") == 768
@@ -319,7 +333,8 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(
 
 @pytest.mark.served("--clock", "manual", "--rate-limits", "off")
 def test_many_requests_neither_freeze_the_page_nor_fill_it_with_rows(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     region = visit.region("Requests")
     expect(region).to_contain_text("No requests yet")

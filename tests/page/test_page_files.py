@@ -36,7 +36,8 @@ REFERENCE_POLICY = (
 
 @pytest.mark.parametrize("path", [*DOCUMENTS, *(f"/page/{name}" for name in FILES)])
 def test_every_file_is_served_under_a_strict_policy(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     answer = emulator.ask("GET", path)
 
@@ -51,10 +52,12 @@ def test_every_file_is_served_under_a_strict_policy(
     if path in DOCUMENTS:  # the policy allows no script or style inline
         text = answer.body.decode()
         assert not re.search(
-            r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:", text
+            r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:",
+            text,
         )
         assert re.search(
-            r'<link rel="icon" [^>]*href="(_emulator/)?page/icon.svg"', text
+            r'<link rel="icon" [^>]*href="(_emulator/)?page/icon.svg"',
+            text,
         )
 
 
@@ -71,7 +74,8 @@ def test_every_file_is_served_under_a_strict_policy(
     ],
 )
 def test_nothing_but_the_pages_files_is_served(
-    emulator: EmulatorUnderTest, name: str
+    emulator: EmulatorUnderTest,
+    name: str,
 ) -> None:
     answer = emulator.ask("GET", f"/page/{name}")
 
@@ -94,7 +98,8 @@ def test_vendored_files_are_those_whose_digests_are_listed(component: Any) -> No
     [("preact.txt", "htm 3.1.1"), ("swagger-ui.txt", "swagger-ui-dist 5.35.0")],
 )
 def test_origin_digest_and_licence_lie_beside_vendored_files(
-    name: str, origin: str
+    name: str,
+    origin: str,
 ) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
 
@@ -163,7 +168,8 @@ def modules_of(name: str) -> set[str]:
 def test_every_module_of_the_page_is_loaded_ahead() -> None:
     text = (FOLDER / "index.html").read_text(encoding="utf-8")
     ahead = re.findall(
-        r'<link rel="modulepreload" href="_emulator/page/([^"]+)">', text
+        r'<link rel="modulepreload" href="_emulator/page/([^"]+)">',
+        text,
     )
 
     assert sorted([*ahead, "main.js"]) == sorted(modules_of("main.js"))

@@ -21,7 +21,8 @@ def test_a_remedy_names_the_field_in_words(visit: Visit, service: Service) -> No
 
 
 def test_an_explanation_names_an_item_by_its_number(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photograph(product_ids=["prd_unknown"], output_mode="photoshoot")
 
@@ -41,7 +42,8 @@ def test_the_path_in_a_remedy_stays_a_path(visit: Visit, service: Service) -> No
 
 
 def test_the_body_that_was_answered_is_shown_as_it_was_sent(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.post("/products", {"name": "Shirt"})
 
@@ -52,7 +54,8 @@ def test_the_body_that_was_answered_is_shown_as_it_was_sent(
 
 
 def test_a_long_code_is_whole_beside_open_details(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     header = {"Emulator-Fault": "insufficient_credits"}
     service.post(ORDER, {"output_mode": "single_image"}, headers=header)

@@ -37,7 +37,9 @@ def settle(visit: Visit) -> None:
 
 @pytest.mark.parametrize("place", [*PLACES, "requests/1", "scenario/edit"])
 def test_nothing_is_read_twice_at_the_start(
-    visitor: Any, service: Service, place: str
+    visitor: Any,
+    service: Service,
+    place: str,
 ) -> None:
     service.photoshoot()
 
@@ -50,7 +52,8 @@ def test_nothing_is_read_twice_at_the_start(
 
 
 def test_nothing_about_an_id_is_read_twice_at_the_start(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     generation = service.photoshoot()
 
@@ -65,7 +68,9 @@ def test_nothing_about_an_id_is_read_twice_at_the_start(
 
 @pytest.mark.parametrize("region", ["Requests", "Work", "Gallery", "Teams"])
 def test_a_request_that_only_reads_is_shown_without_a_read(
-    visit: Visit, service: Service, region: str
+    visit: Visit,
+    service: Service,
+    region: str,
 ) -> None:
     service.photoshoot()
     expect(visit.region(region)).to_be_visible()
@@ -81,7 +86,8 @@ def test_a_request_that_only_reads_is_shown_without_a_read(
 
 
 def test_the_clock_is_not_read_for_each_part_that_shows_it(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photoshoot()
     expect(visit.region("Work")).to_contain_text("queued")

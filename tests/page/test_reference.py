@@ -37,7 +37,8 @@ def test_an_address_leads_to_an_operation_that_is_open(reference: Any) -> None:
 
 
 def test_every_operation_of_the_contract_is_there(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     paths = service.told("GET", "/contract.json")["paths"]
     operations = 0
@@ -51,7 +52,8 @@ def test_every_operation_of_the_contract_is_there(
 
 
 def test_a_request_brings_the_credential_of_the_sandbox(
-    reference: Any, service: Service
+    reference: Any,
+    service: Service,
 ) -> None:
     visit, operation = reference("Team", "getTeam")
     lock = operation.get_by_label("authorization button locked")
@@ -66,19 +68,22 @@ def test_a_request_brings_the_credential_of_the_sandbox(
 
 
 def test_each_write_has_an_idempotency_key_of_its_own(
-    reference: Any, service: Service
+    reference: Any,
+    service: Service,
 ) -> None:
     visit, operation = reference("Uploads", "createUpload")
     answer = visit.page.get_by_role("contentinfo")
     execute(operation)
     expect(answer.get_by_role("link", name="Explain")).to_have_attribute(
-        "href", re.compile("requests/1$")
+        "href",
+        re.compile("requests/1$"),
     )
 
     execute(operation)
 
     expect(answer.get_by_role("link", name="Explain")).to_have_attribute(
-        "href", re.compile("requests/2$")
+        "href",
+        re.compile("requests/2$"),
     )
     second, first = service.told("GET", "/requests")["data"]
 
@@ -88,7 +93,8 @@ def test_each_write_has_an_idempotency_key_of_its_own(
 
 
 def test_a_key_that_a_person_typed_is_sent_again_as_it_is(
-    reference: Any, service: Service
+    reference: Any,
+    service: Service,
 ) -> None:
     visit, operation = reference("Uploads", "createUpload")
     answer = visit.page.get_by_role("contentinfo")
@@ -115,7 +121,8 @@ def test_a_problem_is_asked_for_by_a_field(reference: Any, service: Service) -> 
 
 
 def test_the_problems_are_those_that_the_operation_can_answer(
-    reference: Any, service: Service
+    reference: Any,
+    service: Service,
 ) -> None:
     _, operation = reference("Team", "getTeam")
     fault = operation.locator("tr[data-param-name='Emulator-Fault'] select")
@@ -163,7 +170,8 @@ def test_it_asks_nobody_but_the_emulator(reference: Any) -> None:
 
 
 def test_another_sandbox_is_asked_with_its_own_key(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     service.told("POST", "/sandboxes", {"id": "mine"})
     visit = visitor("/_emulator/reference?sandbox=mine#/Team/getTeam")
@@ -188,7 +196,8 @@ def test_a_decision_leads_to_its_page_of_help(visit: Visit, service: Service) ->
 
 
 def test_a_problem_code_leads_to_its_page_of_help(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.post("/products", {"name": "Shirt"})
     details = visit.opened_request("invalid_input")

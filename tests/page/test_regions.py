@@ -17,7 +17,8 @@ pytestmark = pytest.mark.verify
 
 
 def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.post("/products", {"name": "Shirt"})
     region = visit.region("Requests")
@@ -38,7 +39,9 @@ def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_rows_are_reached_opened_and_closed_by_keyboard(
-    visitor: Any, service: Service, screen: Any
+    visitor: Any,
+    service: Service,
+    screen: Any,
 ) -> None:
     visit = visitor(**screen)
     for _ in range(3):
@@ -59,7 +62,8 @@ def test_rows_are_reached_opened_and_closed_by_keyboard(
 
 
 def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     for _ in range(2):
         service.get("/team")
@@ -72,28 +76,35 @@ def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(
     visit.page.keyboard.press("Enter")
     expect(details).to_be_focused()
     expect(details.get_by_role("link", name="Full (iwe_de…)")).to_have_attribute(
-        "href", "#teams"
+        "href",
+        "#teams",
     )
 
 
 def test_an_empty_journal_shows_a_first_request_with_a_key_that_is_active(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     region = visit.region("Requests")
     expect(region).to_contain_text("curl -H 'Authorization: Bearer iwe_demo_full'")
     team = service.team()
     added = service.told(
-        "POST", f"/teams/{team['id']}/credentials", {"profile": "full"}
+        "POST",
+        f"/teams/{team['id']}/credentials",
+        {"profile": "full"},
     )
     service.told(
-        "PATCH", f"/credentials/{team['credentials'][0]['id']}", {"state": "revoked"}
+        "PATCH",
+        f"/credentials/{team['credentials'][0]['id']}",
+        {"state": "revoked"},
     )
     visit.press_twice("Requests", "Clear")
     expect(region).to_contain_text(f"curl -H 'Authorization: Bearer {added['key']}'")
 
 
 def test_a_search_narrows_the_list_and_lives_in_the_address_and_the_title_tells_of_failures(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     expect(visit.page).to_have_title("Image Workflow Emulator")
     service.get("/team")
@@ -115,7 +126,8 @@ def test_a_search_narrows_the_list_and_lives_in_the_address_and_the_title_tells_
         expect(rows).to_have_count(len(expected))
     expect(visit.page).to_have_title("(2) Image Workflow Emulator")
     expect(visit.page.locator("#icon")).to_have_attribute(
-        "href", re.compile("icon-failures.svg$")
+        "href",
+        re.compile("icon-failures.svg$"),
     )
     visit.page.reload()
     expect(field).to_have_value("status:4xx")
@@ -130,7 +142,8 @@ def test_a_search_narrows_the_list_and_lives_in_the_address_and_the_title_tells_
 
 
 def test_rows_hold_still_while_one_is_pointed_at_or_open(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.get("/team")
     region = visit.region("Requests")
@@ -153,7 +166,8 @@ def test_rows_hold_still_while_one_is_pointed_at_or_open(
 
 
 def test_an_id_that_was_sent_in_a_body_is_found_and_leads_to_all_about_it(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     generation = service.photoshoot()
     asset = service.told("GET", "/assets")["data"][0]["id"]
@@ -170,7 +184,9 @@ def test_an_id_that_was_sent_in_a_body_is_found_and_leads_to_all_about_it(
     ).to_be_visible()
     about.get_by_role("article").get_by_role("link", name=generation["id"]).click()
     about = visit.page.get_by_role(
-        "region", name=f"About {generation['id']}", exact=True
+        "region",
+        name=f"About {generation['id']}",
+        exact=True,
     )
     expect(about).to_contain_text("reserved 2")
     visit.page.reload()
@@ -184,13 +200,16 @@ def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
     for _ in range(2):
         service.post("/uploads", UPLOAD, idempotency_key="same")
     visit.opened_request("replayed").get_by_role(
-        "link", name="Original", exact=True
+        "link",
+        name="Original",
+        exact=True,
     ).click()
     visit.page.wait_for_url("**#requests/1")
 
 
 def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     generation = service.photoshoot()
     service.get(f"/generations/{generation['id']}")
@@ -203,7 +222,8 @@ def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(
     visit.press("Clock", "+10 s")
     visit.region("Work")
     expect(work.get_by_role("img").first).to_have_attribute(
-        "alt", "Output 1 of 4: Product photography: photoshoot, Demo"
+        "alt",
+        "Output 1 of 4: Product photography: photoshoot, Demo",
     )
 
     assert (
@@ -232,7 +252,8 @@ def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(
 
 
 def test_a_failed_slot_says_why_and_whose_rule_it_was(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.photoshoot()
@@ -244,7 +265,8 @@ def test_a_failed_slot_says_why_and_whose_rule_it_was(
 
 
 def test_the_clock_moves_by_its_buttons_and_changes_its_mode(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     region = visit.region("Clock")
     expect(region).to_contain_text("Nothing is due")
@@ -267,7 +289,8 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(
 
 
 def test_the_timeline_of_a_scenario_marks_the_present_and_is_named_by_refusals(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     region = visit.region("Scenario")
     region.get_by_role("combobox").select_option("admission-paused")
@@ -285,7 +308,8 @@ def test_the_timeline_of_a_scenario_marks_the_present_and_is_named_by_refusals(
 
 
 def test_credits_are_set_with_enter_or_refused_with_an_alert(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     field = visit.region("Teams").get_by_label("Credits", exact=True).first
     field.fill("-1")
@@ -302,7 +326,8 @@ def test_credits_are_set_with_enter_or_refused_with_an_alert(
 
 
 def test_a_credential_is_copied_revoked_and_restored(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
     row = visit.region("Teams").get_by_role("row").filter(has_text="iwe_demo_full")
@@ -329,7 +354,8 @@ def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
 
 
 def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(
-    visit: Visit, tmp_path: Path
+    visit: Visit,
+    tmp_path: Path,
 ) -> None:
     photo = tmp_path / "photo.png"
     letter = tmp_path / "letter.png"
@@ -361,7 +387,8 @@ def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(
 
 
 def test_a_picture_says_what_was_ordered_and_copies_its_id(
-    visitor: Any, service: Service
+    visitor: Any,
+    service: Service,
 ) -> None:
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
     service.photoshoot()
@@ -382,7 +409,8 @@ def test_a_picture_says_what_was_ordered_and_copies_its_id(
 
 
 def test_the_large_picture_goes_on_to_the_next_one_and_is_downloaded(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
@@ -424,7 +452,8 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
 
 
 def test_a_sandbox_made_elsewhere_is_listed_and_shown_by_its_address(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     region = visit.region("Sandboxes")
     expect(region.get_by_role("row").filter(has_text="default")).to_be_visible()
@@ -445,7 +474,9 @@ def test_a_sandbox_made_elsewhere_is_listed_and_shown_by_its_address(
 
 @pytest.mark.parametrize("act", ["reset", "clear", "clear elsewhere"])
 def test_a_reset_and_a_cleared_journal_empty_what_is_shown(
-    visit: Visit, service: Service, act: str
+    visit: Visit,
+    service: Service,
+    act: str,
 ) -> None:
     for _ in range(30):
         service.get("/team")
@@ -484,12 +515,15 @@ def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(
 
 
 def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photoshoot()  # of a picture of Demo
     other = service.told("POST", "/teams", {"name": "Second"})
     service.told(
-        "PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"}
+        "PATCH",
+        f"/credentials/{other['credentials'][0]['id']}",
+        {"state": "revoked"},
     )
     service.told("POST", f"/teams/{other['id']}/credentials", {"profile": "full"})
     visit.region("Gallery").get_by_label("Team").select_option(other["id"])
@@ -500,7 +534,8 @@ def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(
 
 
 def test_a_request_is_sent_again_changed_by_another_credential_or_as_a_replay(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.post("/uploads", UPLOAD, idempotency_key="first")
     region = visit.opened_request("createUpload")
@@ -522,7 +557,8 @@ def test_a_request_is_sent_again_changed_by_another_credential_or_as_a_replay(
 
 
 def test_two_requests_are_compared_with_their_differences_marked(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.post("/uploads", UPLOAD, idempotency_key="first")
     service.post("/uploads", UPLOAD | {"size_bytes": 9}, idempotency_key="first")
@@ -541,7 +577,8 @@ def test_two_requests_are_compared_with_their_differences_marked(
 
 
 def test_every_place_says_the_same_of_the_running_scenario(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     region = visit.region("Scenario")
     strip = visit.page.get_by_role("group", name="Clock and scenario")
@@ -567,7 +604,8 @@ def test_every_place_says_the_same_of_the_running_scenario(
 
 
 def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     key = service.told("POST", "/teams", {"name": "مجموعة الصور"})["credentials"][0][
         "key"
@@ -595,7 +633,8 @@ def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(
 def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     visit.press("Scenario", "Edit")
     visit.region("Scenario").get_by_role(
-        "link", name="Format of scenario files"
+        "link",
+        name="Format of scenario files",
     ).click()
     region = visit.page.get_by_role("region", name="Help")
     expect(
@@ -610,7 +649,8 @@ def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
 
 
 def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.get("/team")
     region = visit.region("Scenario")
@@ -644,7 +684,9 @@ def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(
 
 
 def test_a_state_is_saved_loaded_and_opened_and_another_file_refused(
-    visit: Visit, service: Service, tmp_path: Path
+    visit: Visit,
+    service: Service,
+    tmp_path: Path,
 ) -> None:
     for text, complaint in (
         ("Dear all", "expected JSON"),
@@ -674,15 +716,19 @@ def test_a_state_is_saved_loaded_and_opened_and_another_file_refused(
 
 
 def test_files_of_a_journal_and_of_coverage_are_shown_by_their_regions(
-    visit: Visit, service: Service, tmp_path: Path
+    visit: Visit,
+    service: Service,
+    tmp_path: Path,
 ) -> None:
     service.get("/team")
     entries = service.told("GET", "/requests")["data"]
     (tmp_path / "journal.json").write_text(
-        json.dumps({"data": entries * 2}), encoding="utf-8"
+        json.dumps({"data": entries * 2}),
+        encoding="utf-8",
     )
     (tmp_path / "coverage.json").write_text(
-        json.dumps(service.told("GET", "/coverage")), encoding="utf-8"
+        json.dumps(service.told("GET", "/coverage")),
+        encoding="utf-8",
     )
     service.told("POST", "/reset")
     visit.open_file(tmp_path / "journal.json")
@@ -695,7 +741,9 @@ def test_files_of_a_journal_and_of_coverage_are_shown_by_their_regions(
 
 
 def test_a_session_is_shown_as_it_was_and_cannot_be_changed(
-    visit: Visit, service: Service, tmp_path: Path
+    visit: Visit,
+    service: Service,
+    tmp_path: Path,
 ) -> None:
     generation = service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
@@ -731,13 +779,17 @@ def test_a_session_is_shown_as_it_was_and_cannot_be_changed(
 
 
 def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     region = visit.region("Conduct")
     expect(region).to_contain_text("Nothing found")
     for body in (UPLOAD, UPLOAD | {"size_bytes": 20}, UPLOAD | {"size_bytes": 30}):
         service.post(
-            "/uploads", body, idempotency_key="same", headers={"User-Agent": "shop/1"}
+            "/uploads",
+            body,
+            idempotency_key="same",
+            headers={"User-Agent": "shop/1"},
         )
     finding = region.get_by_role("article", name="key-reused")
     expect(finding).to_contain_text("warning")
@@ -748,7 +800,8 @@ def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(
 
 
 def test_coverage_tells_what_is_covered_and_has_what_closes_each_gap(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.get("/team")
     region = visit.region("Coverage")

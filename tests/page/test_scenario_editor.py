@@ -16,7 +16,8 @@ def editor(visit: Visit) -> Any:
 
 
 def test_it_opens_the_text_of_the_running_scenario(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     headers = {"Content-Type": "application/yaml"}
     service.told("PUT", "/scenario", content=RUNNING.encode(), headers=headers)
@@ -37,7 +38,8 @@ def test_its_text_outlives_a_reload(visit: Visit) -> None:
 
 
 def test_a_rule_of_a_request_is_written_in_blocks(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.post("/products", {"name": "Linen shirt"})
     details = visit.opened_request("invalid_input")

@@ -94,7 +94,9 @@ def test_a_lost_answer_is_said_in_its_row(visit: Visit, service: Service) -> Non
 
 
 def test_the_list_is_saved_as_an_http_archive(
-    visit: Visit, service: Service, rows: Any
+    visit: Visit,
+    service: Service,
+    rows: Any,
 ) -> None:
     search(visit, "status:4xx")
     expect(rows).to_have_count(2)

@@ -49,7 +49,8 @@ def test_the_clock_is_that_of_the_file(visit: Visit, session: Path) -> None:
 
 
 def test_the_scenario_is_that_of_the_file_with_its_counters(
-    visit: Visit, session: Path
+    visit: Visit,
+    session: Path,
 ) -> None:
     visit.open_file(session)
 
@@ -81,7 +82,10 @@ def test_the_ledger_of_a_team_is_in_the_file(visit: Visit, session: Path) -> Non
 @pytest.mark.parametrize("opened_from", ["requests", "sandboxes", "help", "teams"])
 @pytest.mark.parametrize("width", [1280, 800])
 def test_tabs_that_it_has_not_are_gone(
-    visit: Visit, session: Path, opened_from: str, width: int
+    visit: Visit,
+    session: Path,
+    opened_from: str,
+    width: int,
 ) -> None:
     visit.page.set_viewport_size({"width": width, "height": 800})
     visit.open(f"/_emulator#{opened_from}")
@@ -119,7 +123,9 @@ def test_it_asks_the_emulator_for_nothing(visit: Visit, session: Path) -> None:
 
 
 def test_a_request_that_was_open_is_closed(
-    visit: Visit, service: Service, session: Path
+    visit: Visit,
+    service: Service,
+    session: Path,
 ) -> None:
     service.get("/team")
     visit.opened_request("getTeam")

@@ -105,7 +105,11 @@ class Person:
 )
 @pytest.mark.usefixtures("traffic")
 def test_twelve_tasks_are_done(
-    visitor: Any, service: Service, tmp_path: Path, screen: Any, by_keyboard: bool
+    visitor: Any,
+    service: Service,
+    tmp_path: Path,
+    screen: Any,
+    by_keyboard: bool,
 ) -> None:
     generation = service.photoshoot()
     service.post("/products", {"name": "Shirt"})

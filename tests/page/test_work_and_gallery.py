@@ -39,7 +39,8 @@ def test_work_holds_still_under_the_pointer(visit: Visit, service: Service) -> N
 
 
 def test_work_that_came_is_shown_once_the_pointer_leaves(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photoshoot()
     region = visit.region("Work")
@@ -53,7 +54,8 @@ def test_work_that_came_is_shown_once_the_pointer_leaves(
 
 
 def test_the_gallery_holds_still_under_the_pointer(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     service.photoshoot()
     region = visit.region("Gallery")
@@ -77,7 +79,9 @@ def test_a_picture_is_a_button_that_opens_it(visit: Visit, service: Service) -> 
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_the_acts_of_a_picture_are_in_one_line_below_it(
-    visitor: Any, service: Service, screen: Any
+    visitor: Any,
+    service: Service,
+    screen: Any,
 ) -> None:
     service.photoshoot()
     picture = visitor(**screen).region("Gallery").get_by_role("listitem").first
@@ -112,7 +116,9 @@ def test_a_set_with_failed_slots_says_how_many(visit: Visit, service: Service) -
 
 @pytest.mark.parametrize("region", ["Work", "Gallery"])
 def test_an_order_is_called_by_its_product(
-    visit: Visit, service: Service, region: str
+    visit: Visit,
+    service: Service,
+    region: str,
 ) -> None:
     photoshoot_of_a_product(service)
 
@@ -122,7 +128,8 @@ def test_an_order_is_called_by_its_product(
 
 
 def test_the_facts_of_an_order_begin_with_its_name(
-    visit: Visit, service: Service
+    visit: Visit,
+    service: Service,
 ) -> None:
     given = {"given": [{"pose": {"name": "Arms crossed"}}]}
     service.told("POST", "/given", given)
@@ -150,5 +157,6 @@ def test_polls_are_marked_on_the_lane_of_a_slot(visit: Visit, service: Service) 
     lane = visit.region("Work").get_by_role("progressbar").first
 
     expect(lane.locator(".lane-poll")).to_have_attribute(
-        "style", re.compile(r"--at:\s?0\.500")
+        "style",
+        re.compile(r"--at:\s?0\.500"),
     )

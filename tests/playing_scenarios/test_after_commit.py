@@ -23,7 +23,8 @@ def send_lost(emulator: EmulatorUnderTest, call: Call) -> None:
 
 
 def test_a_replay_can_be_lost_as_well(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     call = upscale_call(asset_id, "k")
     emulator.rule(UPSCALE, LOST, {"nth": "1-3"})
@@ -38,7 +39,8 @@ def test_a_replay_can_be_lost_as_well(
 
 
 def test_a_replay_can_be_replaced_as_well(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     call = upscale_call(asset_id, "k")
     emulator.rule(UPSCALE, REPLACED, {"nth": "1-2"})
@@ -52,7 +54,9 @@ def test_a_replay_can_be_replaced_as_well(
 
 @pytest.mark.parametrize("then", [LOST, REPLACED], ids=str)
 def test_a_refused_request_is_neither_lost_nor_counted(
-    emulator: EmulatorUnderTest, asset_id: str, then: Json
+    emulator: EmulatorUnderTest,
+    asset_id: str,
+    then: Json,
 ) -> None:
     emulator.rule(UPSCALE, then, {"nth": 2})
 
@@ -78,7 +82,8 @@ def test_the_journal_names_no_rule_for_a_refused_request(
 
 
 def test_a_replayed_refusal_is_neither_lost_nor_counted(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     emulator.set_team(credits_available=0)
     emulator.send(upscale_call(asset_id, "k"))
@@ -127,7 +132,8 @@ def test_a_rule_after_the_commit_goes_before_a_later_rule(
 
 
 def test_requests_are_counted_in_the_order_of_their_commits(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     held: Json = {**UPSCALE, "idempotency_key": "held"}
     rules = [

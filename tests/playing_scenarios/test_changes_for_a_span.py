@@ -26,7 +26,9 @@ def run_timeline(emulator: EmulatorUnderTest, *changes: tuple[str, Json]) -> Non
 
 
 def statuses_at(
-    emulator: EmulatorUnderTest, call: Call, *seconds: float
+    emulator: EmulatorUnderTest,
+    call: Call,
+    *seconds: float,
 ) -> dict[float, int]:
     """Send a request at each of some times since now, and return the statuses."""
     began_at = emulator.now()
@@ -76,7 +78,8 @@ def test_a_change_ends_at_its_millisecond(
 
 
 def test_a_concurrency_limit_goes_back(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     change = {"team": "Demo", "concurrency_limit": 0, "for": "30s"}
     run_timeline(emulator, ("0s", change))
@@ -128,7 +131,8 @@ def test_a_pause_after_a_request_counts_its_span_from_then(
 
 
 def test_credits_go_back_by_their_difference(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     run_timeline(emulator, ("0s", {"team": "Demo", "credits": 5, "for": "30s"}))
     emulator.send(upscale_call(asset_id, "k"))
@@ -141,7 +145,8 @@ def test_credits_go_back_by_their_difference(
 
 
 def test_credits_that_were_spent_meanwhile_are_not_taken_twice(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     emulator.set_team(credits_available=0)
     run_timeline(emulator, ("0s", {"team": "Demo", "credits": 1, "for": "30s"}))
@@ -193,7 +198,9 @@ def test_where_spans_overlap_the_later_end_counts(
     second: str,
 ) -> None:
     run_timeline(
-        emulator, ("0s", {**change, "for": first}), ("10s", {**change, "for": second})
+        emulator,
+        ("0s", {**change, "for": first}),
+        ("10s", {**change, "for": second}),
     )
 
     statuses = statuses_at(emulator, call, 0, 10, 20, 49.999, 50)

@@ -63,7 +63,8 @@ def _send_all(emulator: EmulatorUnderTest, calls: dict[str, Call], then: Json) -
     ids=["reset", "problem"],
 )
 def test_a_write_that_is_lost_before_the_commit_has_left_nothing(
-    emulator: EmulatorUnderTest, then: Json
+    emulator: EmulatorUnderTest,
+    then: Json,
 ) -> None:
     calls = _calls(emulator)
     before = emulator.library_of()
@@ -80,7 +81,8 @@ def test_a_write_that_is_lost_before_the_commit_has_left_nothing(
     ids=["reset", "problem"],
 )
 def test_a_write_that_was_lost_before_the_commit_succeeds_with_the_same_key(
-    emulator: EmulatorUnderTest, then: Json
+    emulator: EmulatorUnderTest,
+    then: Json,
 ) -> None:
     calls = _calls(emulator)
     _send_all(emulator, calls, then)
@@ -107,10 +109,13 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(
 
 @NO_RATE
 @pytest.mark.parametrize(
-    "then", [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}], ids=str
+    "then",
+    [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}],
+    ids=str,
 )
 def test_a_write_lost_after_the_commit_is_done_and_its_key_bound(
-    emulator: EmulatorUnderTest, then: Json
+    emulator: EmulatorUnderTest,
+    then: Json,
 ) -> None:
     calls = _calls(emulator)
     _send_all(emulator, calls, then)
@@ -152,7 +157,8 @@ def test_a_refusal_that_comes_before_admission_is_not_held(
 
 
 def test_requests_without_a_key_can_be_held_too(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     emulator.rule({"operation": ["deleteAsset", "getTeam"]}, {"hold": "10s"})
     read, deleted, still_there, end = emulator.together(
@@ -181,7 +187,8 @@ rules:
 
 @pytest.mark.emulator(clock="auto")
 def test_an_auto_clock_ends_each_hold_by_itself(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(holds, "_AUTO_HOLD_SECONDS", 0.5)
     (asset_id,) = emulator.assets(1)

@@ -46,7 +46,9 @@ def _form(answer: Answer) -> Json:
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_a_problem_of_the_header_has_the_form_of_a_real_one(
-    emulator: EmulatorUnderTest, prepared: tuple[EmulatorUnderTest, Things], code: str
+    emulator: EmulatorUnderTest,
+    prepared: tuple[EmulatorUnderTest, Things],
+    code: str,
 ) -> None:
     real = CAUSES[code](emulator)
     other, things = prepared
@@ -62,7 +64,8 @@ def test_a_problem_of_the_header_has_the_form_of_a_real_one(
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_a_problem_of_a_rule_differs_from_that_of_the_header_by_the_rules_name(
-    prepared: tuple[EmulatorUnderTest, Things], code: str
+    prepared: tuple[EmulatorUnderTest, Things],
+    code: str,
 ) -> None:
     emulator, things = prepared
     operation = _able(emulator, code)
@@ -111,7 +114,8 @@ def test_the_operation_that_is_said_to_be_in_progress_is_the_newest(
 
 
 def test_an_unfinished_operation_is_said_to_be_in_progress_before_a_finished_one(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     background = {"name": "New", "kind": "backdrop", "asset_id": asset_id}
     running = emulator.post("/backgrounds", background)
@@ -124,7 +128,8 @@ def test_an_unfinished_operation_is_said_to_be_in_progress_before_a_finished_one
 
 
 def test_without_an_operation_an_unknown_id_is_said_to_be_in_progress(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     refused = emulator.delete(f"/assets/{asset_id}", headers=IN_PROGRESS)
 
@@ -135,7 +140,8 @@ def test_without_an_operation_an_unknown_id_is_said_to_be_in_progress(
 
 @pytest.mark.parametrize("operation", CALLS)
 def test_a_request_can_ask_for_its_own_codes(
-    prepared: tuple[EmulatorUnderTest, Things], operation: str
+    prepared: tuple[EmulatorUnderTest, Things],
+    operation: str,
 ) -> None:
     emulator, things = prepared
     able = emulator.application.contract.operations[operation].all_codes
@@ -182,7 +188,8 @@ def test_the_header_does_nothing_without_an_operation(
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])
 def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(
-    emulator: EmulatorUnderTest, then: Json
+    emulator: EmulatorUnderTest,
+    then: Json,
 ) -> None:
     call = upscale_call(emulator.assets(1)[0], "k")
     first = emulator.send(call)
@@ -207,7 +214,8 @@ def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(
     ids=["replaced", "late"],
 )
 def test_a_rule_is_named_by_its_own_answer_and_not_by_the_true_one(
-    emulator: EmulatorUnderTest, then: Json
+    emulator: EmulatorUnderTest,
+    then: Json,
 ) -> None:
     call = upscale_call(emulator.assets(1)[0], "k")
     emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})
@@ -224,7 +232,8 @@ def test_a_rule_is_named_by_its_own_answer_and_not_by_the_true_one(
 @pytest.mark.emulator(rate_limits=False)
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_the_first_call_of_each_operation_has_the_problem(
-    emulator: EmulatorUnderTest, code: str
+    emulator: EmulatorUnderTest,
+    code: str,
 ) -> None:
     things = prepare(emulator)
     able = [

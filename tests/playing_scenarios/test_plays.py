@@ -136,7 +136,9 @@ class Player:
     def completion_call(self, **options: Any) -> Call:
         """Open an Upload Session, send its bytes, and return the request that completes it."""
         return completion_call(
-            *self.client.ready_upload(key=self.key), key=self.key, **options
+            *self.client.ready_upload(key=self.key),
+            key=self.key,
+            **options,
         )
 
     def complete(self) -> str:

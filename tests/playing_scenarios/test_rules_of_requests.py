@@ -29,7 +29,9 @@ def _places_of(status: int, statuses: list[int]) -> list[int]:
 
 
 def _failures(
-    emulator: EmulatorUnderTest, count: int, call: Call | None = None
+    emulator: EmulatorUnderTest,
+    count: int,
+    call: Call | None = None,
 ) -> list[int]:
     """Send a request some times, and return which of them failed, counted from 1."""
     if call is None:
@@ -51,7 +53,9 @@ def _failures(
     ],
 )
 def test_an_nth_counts_the_requests_that_match(
-    emulator: EmulatorUnderTest, failing: list[int], nth: Any
+    emulator: EmulatorUnderTest,
+    failing: list[int],
+    nth: Any,
 ) -> None:
     emulator.rule(TEAM, FAILS, {"nth": nth})
 
@@ -71,7 +75,9 @@ def test_an_nth_counts_the_requests_that_match(
     ids=["window", "bursts"],
 )
 def test_spans_count_from_the_scenarios_start(
-    emulator: EmulatorUnderTest, when: Json, failing_at: list[float]
+    emulator: EmulatorUnderTest,
+    when: Json,
+    failing_at: list[float],
 ) -> None:
     emulator.advance(1000)
     emulator.rule(TEAM, FAILS, when)
@@ -87,7 +93,10 @@ def test_spans_count_from_the_scenarios_start(
 
 
 def _drawn(
-    emulator: EmulatorUnderTest, name: str, seed: int, probability: Any = 0.25
+    emulator: EmulatorUnderTest,
+    name: str,
+    seed: int,
+    probability: Any = 0.25,
 ) -> list[int]:
     """Make a sandbox with a rule of chance, and return which of 200 requests failed."""
     rule = {"match": TEAM, "when": {"probability": probability}, "then": FAILS}
@@ -135,7 +144,10 @@ def test_about_as_many_requests_are_drawn_as_the_probability_says(
     ],
 )
 def test_a_body_is_matched_by_a_subset(
-    emulator: EmulatorUnderTest, asset_id: str, status: int, body: Json
+    emulator: EmulatorUnderTest,
+    asset_id: str,
+    status: int,
+    body: Json,
 ) -> None:
     photography = {"operation": "createProductPhotographyGeneration", "body": body}
     emulator.rule(photography, FAILS)
@@ -187,7 +199,9 @@ def test_a_request_beyond_the_rate_limit_is_not_counted(
     [("no answer", "no answer"), ("Grüße at 5%", "Gr%C3%BC%C3%9Fe at 5%25")],
 )
 def test_an_injected_answer_names_its_rule(
-    emulator: EmulatorUnderTest, name: str, header: str
+    emulator: EmulatorUnderTest,
+    name: str,
+    header: str,
 ) -> None:
     rule = {"name": name, "match": TEAM, "then": FAILS}
     emulator.use({"scenario": "named", "rules": [rule]})
@@ -198,7 +212,8 @@ def test_an_injected_answer_names_its_rule(
 
 
 def test_an_answer_of_the_service_names_no_rule(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     emulator.rule(TEAM, FAILS)
 
@@ -248,7 +263,8 @@ def test_a_rule_matches_a_credential_a_query_or_a_glob_of_idempotency_keys(
 
 @pytest.mark.parametrize("key", [READ_ONLY, f"{READ_ONLY}_own"])
 def test_a_key_is_named_as_in_the_world_or_as_the_sandbox_has_it(
-    emulator: EmulatorUnderTest, key: str
+    emulator: EmulatorUnderTest,
+    key: str,
 ) -> None:
     emulator.told("POST", "/sandboxes", {"id": "own"})
     rule = {"match": {"credential": key}, "then": FAILS}
@@ -264,7 +280,8 @@ def test_a_key_is_named_as_in_the_world_or_as_the_sandbox_has_it(
 
 
 def test_a_resource_is_matched_by_its_place(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     products = [emulator.product(asset_id)["id"] for _ in range(3)]
     emulator.rule({"operation": "getProduct", "resource": "second"}, FAILS)
@@ -275,7 +292,8 @@ def test_a_resource_is_matched_by_its_place(
 
 
 def test_a_resource_keeps_its_place_when_one_before_it_is_deleted(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     first, second, third = (emulator.product(asset_id)["id"] for _ in range(3))
     emulator.rule({"operation": "getProduct", "resource": "second"}, FAILS)
@@ -287,7 +305,8 @@ def test_a_resource_keeps_its_place_when_one_before_it_is_deleted(
 
 
 def test_a_resource_is_matched_by_its_id(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     first, second = (emulator.product(asset_id)["id"] for _ in range(2))
 
@@ -310,7 +329,9 @@ def test_a_premade_resource_has_no_place(emulator: EmulatorUnderTest) -> None:
     [(None, [2]), ("credential", [2, 4, 6]), ("team", [2, 6]), ("resource", [2])],
 )
 def test_an_nth_can_be_counted_for_each(
-    emulator: EmulatorUnderTest, per: str | None, failing: list[int]
+    emulator: EmulatorUnderTest,
+    per: str | None,
+    failing: list[int],
 ) -> None:
     when: Json = {"nth": 2}
     if per is not None:
@@ -328,7 +349,9 @@ def test_what_is_counted_for_each_is_kept_in_a_state_file(
     emulator: EmulatorUnderTest,
 ) -> None:
     emulator.rule(
-        {"operation": "createUpload"}, FAILS, {"nth": 2, "per": "idempotency_key"}
+        {"operation": "createUpload"},
+        FAILS,
+        {"nth": 2, "per": "idempotency_key"},
     )
     emulator.post("/uploads", {}, idempotency_key="a")
     saved = emulator.ask("GET", "/state").body
@@ -377,7 +400,8 @@ def test_an_upload_whose_answer_is_lost_after_the_commit_was_kept(
 
 @pytest.mark.parametrize("code", ["service_unavailable", "internal_error"])
 def test_a_byte_surface_can_answer_with_a_problem(
-    emulator: EmulatorUnderTest, code: str
+    emulator: EmulatorUnderTest,
+    code: str,
 ) -> None:
     url = emulator.upload(PICTURE)["url"]
     emulator.rule({"bytes": "*"}, {"problem": code})
@@ -405,7 +429,9 @@ def test_a_byte_surface_can_answer_with_a_problem(
     ],
 )
 def test_an_upload_is_found_by_its_place_and_team(
-    emulator: EmulatorUnderTest, match: Json, failing: list[int]
+    emulator: EmulatorUnderTest,
+    match: Json,
+    failing: list[int],
 ) -> None:
     sessions = [emulator.open_upload(len(PICTURE)) for _ in range(3)]
     emulator.rule(match, {"problem": "service_unavailable"})
@@ -451,7 +477,8 @@ def test_a_notice_says_no_more_than_its_rule(emulator: EmulatorUnderTest) -> Non
 
 
 def test_a_replay_of_an_answer_without_a_notice_has_none(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     call = upscale_call(asset_id, "k")
     first = emulator.send(call)
@@ -464,7 +491,8 @@ def test_a_replay_of_an_answer_without_a_notice_has_none(
 
 
 def test_a_replay_of_an_answer_with_a_notice_keeps_it_when_the_scenario_has_ended(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     call = upscale_call(asset_id, "k")
     emulator.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
@@ -485,7 +513,9 @@ def test_a_replay_of_an_answer_with_a_notice_keeps_it_when_the_scenario_has_ende
     ],
 )
 def test_a_dropped_header_is_missed(
-    emulator: EmulatorUnderTest, defect: str, outcome: tuple[int, str]
+    emulator: EmulatorUnderTest,
+    defect: str,
+    outcome: tuple[int, str],
 ) -> None:
     emulator.rule({}, {"client": defect})
 
@@ -500,7 +530,10 @@ def test_a_dropped_header_is_missed(
     [("new-key", "aa", False), ("one-key", "ab", True), ("drop-query", "aa", True)],
 )
 def test_keys_are_changed_on_their_way(
-    emulator: EmulatorUnderTest, defect: str, keys: str, same: bool
+    emulator: EmulatorUnderTest,
+    defect: str,
+    keys: str,
+    same: bool,
 ) -> None:
     emulator.rule({}, {"client": defect})
 

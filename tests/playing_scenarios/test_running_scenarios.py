@@ -31,7 +31,8 @@ from tests.support.served_client import ServedClient
 
 
 def test_what_is_held_stays_held_when_the_scenario_is_swapped(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
     call = upscale_call(asset_id, "k")
@@ -119,7 +120,9 @@ def _timeline(*changes: tuple[str, Json]) -> Json:
 
 
 def _around(
-    emulator: EmulatorUnderTest, call: Call, at_seconds: float
+    emulator: EmulatorUnderTest,
+    call: Call,
+    at_seconds: float,
 ) -> list[tuple[int, str]]:
     """Send a request a millisecond before an instant, and at the instant."""
     emulator.advance(at_seconds - 0.001)
@@ -283,7 +286,8 @@ def test_a_world_adds_credentials_and_teams(emulator: EmulatorUnderTest) -> None
 
 
 def test_a_world_changes_how_long_new_work_takes(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     emulator.use(WORLD)
     work = emulator.send(upscale_call(asset_id, "k"))
@@ -309,7 +313,9 @@ def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(
 ) -> None:
     emulator.use(
         _after(
-            {"operation": "getTeam", "team": "Demo"}, 2, {"team": "Demo", "credits": 7}
+            {"operation": "getTeam", "team": "Demo"},
+            2,
+            {"team": "Demo", "credits": 7},
         )
     )
     keys = (FULL, OTHER, FULL, FULL)
@@ -362,7 +368,9 @@ def _finished_after(emulator: EmulatorUnderTest, work: Json) -> list[float]:
     [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([61.0], "1m")],
 )
 def test_a_duration_begins_with_the_work(
-    emulator: EmulatorUnderTest, instants: list[float], duration: str
+    emulator: EmulatorUnderTest,
+    instants: list[float],
+    duration: str,
 ) -> None:
     (asset_id,) = emulator.assets(1)
     emulator.rule({"work": "upscale"}, {"duration": duration})
@@ -487,7 +495,8 @@ def _course_of(emulator: EmulatorUnderTest, paths: list[str]) -> list[Any]:
 
 
 def test_nothing_later_changes_accepted_work(
-    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
+    make_emulator: MakeEmulator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     undisturbed = make_emulator(rate_limits=False)
     expected = _course_of(undisturbed, _admit_all_work(undisturbed))

@@ -39,10 +39,13 @@ def play(server: Server) -> Play:
 
 
 @pytest.mark.parametrize(
-    ("at", "remaining"), [("before_commit", 1), ("after_commit", 0)]
+    ("at", "remaining"),
+    [("before_commit", 1), ("after_commit", 0)],
 )
 def test_an_answer_that_has_no_body_is_truncated_before_it_begins(
-    play: Play, at: str, remaining: int
+    play: Play,
+    at: str,
+    remaining: int,
 ) -> None:
     client = play(("deleteProduct", {"network": "truncate", "at": at}))
     product = client.product(*client.assets(1))
@@ -72,7 +75,10 @@ def test_an_answer_that_has_no_body_is_truncated_before_it_begins(
     ids=["read", "write", "list"],
 )
 def test_garbage_is_a_whole_body_that_is_no_json(
-    play: Play, call: Call, network: str, at: str
+    play: Play,
+    call: Call,
+    network: str,
+    at: str,
 ) -> None:
     client = play(("*", {"network": network, "at": at}))
 
@@ -127,13 +133,19 @@ def test_a_truncated_answer_keeps_its_rate_before_the_commit_too(play: Play) -> 
 
 
 @pytest.mark.parametrize(
-    ("at", "expected"), [("before_commit", 0), ("after_commit", 1)]
+    ("at", "expected"),
+    [("before_commit", 0), ("after_commit", 1)],
 )
 @pytest.mark.parametrize(
-    "network", ["reset", "truncate", "stall", "garbage", "corrupt", NEVER], ids=str
+    "network",
+    ["reset", "truncate", "stall", "garbage", "corrupt", NEVER],
+    ids=str,
 )
 def test_only_after_the_commit_a_lost_write_was_carried_out(
-    play: Play, network: Any, at: str, expected: int
+    play: Play,
+    network: Any,
+    at: str,
+    expected: int,
 ) -> None:
     client = play(("createProduct", {"network": network, "at": at}))
     (asset_id,) = client.assets(1)
@@ -153,7 +165,9 @@ def test_only_after_the_commit_a_lost_write_was_carried_out(
 @pytest.mark.parametrize("network", ["stall", NEVER], ids=str)
 @pytest.mark.parametrize("at", ["before_commit", "after_commit"])
 def test_one_stalled_or_slow_connection_delays_nobody_else(
-    play: Play, network: Any, at: str
+    play: Play,
+    network: Any,
+    at: str,
 ) -> None:
     client = play(("createUpload", {"network": network, "at": at}))
     stuck = [client.connect() for _ in range(5)]

@@ -222,7 +222,9 @@ def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
     ],
 )
 def test_a_body_contains_a_subset(
-    expected: bool, value: object, pattern: object
+    expected: bool,
+    value: object,
+    pattern: object,
 ) -> None:
     assert contains(value, pattern) is expected
 
@@ -238,7 +240,8 @@ def library() -> ScenarioLibrary:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_tells_people_and_editors_what_they_look_for(
-    name: str, library: ScenarioLibrary
+    name: str,
+    library: ScenarioLibrary,
 ) -> None:
     """Its own name, what a good client does, what each rule is for, and its schema."""
     scenario = library.load(name, world_names(built_in_world()))

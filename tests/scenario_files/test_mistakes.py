@@ -418,7 +418,9 @@ OF_OTHER_TEAMS: list[tuple[str, str]] = [
     ],
 )
 def test_a_scenario_names_what_its_world_or_its_team_has(
-    only: str | None, text: str, expected: str
+    only: str | None,
+    text: str,
+    expected: str,
 ) -> None:
     check(
         complaints_of(
@@ -428,7 +430,9 @@ def test_a_scenario_names_what_its_world_or_its_team_has(
         expected,
     )
     parse_scenario(
-        f"scenario: x\n{text}", "s.yaml", CONTRACT
+        f"scenario: x\n{text}",
+        "s.yaml",
+        CONTRACT,
     )  # nothing is known: nothing is wrong
 
 
@@ -515,7 +519,8 @@ timeline:
     ids=["of shape", "of meaning"],
 )
 def test_all_mistakes_are_told_in_the_order_of_the_file(
-    text: str, lines: list[int]
+    text: str,
+    lines: list[int],
 ) -> None:
     complaints = complaints_of(text, world_names(built_in_world()))
     assert [int(complaint.split(":")[0]) for complaint in complaints] == lines

@@ -109,7 +109,8 @@ def test_there_may_be_fewer_connections_where_files_are_few() -> None:
 
 
 def test_refused_connections_are_logged_once(
-    emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
+    emulator: EmulatorUnderTest,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = EmulatorServer(emulator.application)
     server.server_state.refused_connections = 2
@@ -135,7 +136,8 @@ SPOILED = {
 
 @pytest.mark.parametrize("spoiled", SPOILED.values(), ids=SPOILED.keys())
 def test_bytes_that_are_no_request_are_refused_by_a_problem(
-    emulator: EmulatorUnderTest, spoiled: bytes
+    emulator: EmulatorUnderTest,
+    spoiled: bytes,
 ) -> None:
     conversation = talk(emulator, GET, spoiled + GET)
 
@@ -189,7 +191,8 @@ def test_a_problem_is_never_written_into_an_answer(emulator: EmulatorUnderTest) 
     ids=["first", "empty lines", "chunked body"],
 )
 def test_a_head_without_end_is_refused(
-    emulator: EmulatorUnderTest, before: bytes
+    emulator: EmulatorUnderTest,
+    before: bytes,
 ) -> None:
     sent = before + GET[:-2] + b"X: " + b"x" * 1_000_000 + b"\r\n\r\n"
 
@@ -208,7 +211,8 @@ def test_lines_without_end_are_refused(emulator: EmulatorUnderTest) -> None:
 
 @pytest.mark.parametrize("piece_bytes", [1_000, 100_000])
 def test_a_head_of_60_000_bytes_is_taken(
-    emulator: EmulatorUnderTest, piece_bytes: int
+    emulator: EmulatorUnderTest,
+    piece_bytes: int,
 ) -> None:
     sent = GET[:-2] + b"X: " + b"x" * 60_000 + b"\r\n\r\n"
 
@@ -220,7 +224,9 @@ def test_a_head_of_60_000_bytes_is_taken(
 @pytest.mark.parametrize("is_chunked", [False, True], ids=["length", "chunked"])
 @pytest.mark.parametrize("piece_bytes", [1, 50, 10_000])
 def test_an_offer_of_another_protocol_keeps_the_body(
-    emulator: EmulatorUnderTest, is_chunked: bool, piece_bytes: int
+    emulator: EmulatorUnderTest,
+    is_chunked: bool,
+    piece_bytes: int,
 ) -> None:
     """Java's HttpClient makes such an offer with its first request."""
     body = b'{"content_type": "image/png", "size_bytes": 10}' + b" " * 100 + GET
@@ -342,7 +348,9 @@ def test_a_body_that_is_spoiled_after_its_refusal_ends_the_connection(
     ids=["stall", "reset", "truncate", "latency", "rate"],
 )
 def test_no_request_goes_on_when_its_client_has_left(
-    emulator: EmulatorUnderTest, network: Any, more: dict[str, str]
+    emulator: EmulatorUnderTest,
+    network: Any,
+    more: dict[str, str],
 ) -> None:
     emulator.rule({"operation": "getTeam"}, {"network": network, **more})
 

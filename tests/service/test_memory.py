@@ -37,7 +37,10 @@ AT = 1_767_225_600_000
 
 def _arrive(journal: Journal, path: str = "/v1/team") -> RequestRecord:
     request = RequestRecord(
-        at=AT, request_id=f"req_{journal.last_sequence + 1}", method="GET", path=path
+        at=AT,
+        request_id=f"req_{journal.last_sequence + 1}",
+        method="GET",
+        path=path,
     )
     journal.arrive(request)
     return request
@@ -67,10 +70,12 @@ def test_the_oldest_requests_are_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("max_requests", "dropped"), [(MAX_REQUESTS, 3), (2 * MAX_REQUESTS, 0)]
+    ("max_requests", "dropped"),
+    [(MAX_REQUESTS, 3), (2 * MAX_REQUESTS, 0)],
 )
 def test_requests_are_dropped_when_their_bodies_are_too_many_bytes(
-    max_requests: int, dropped: int
+    max_requests: int,
+    dropped: int,
 ) -> None:
     journal = Journal(max_requests=max_requests)
     fitting = MAX_BYTES // (MAX_KEPT_BODY_BYTES + len("/v1/team"))

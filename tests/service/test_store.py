@@ -28,7 +28,13 @@ def edit_of(*inputs: str) -> EditRecipe:
 
 
 WALKING = PremadeRecipe(
-    kind="pose", name="Walking", attributes=(), index=0, width=2, height=2, format="png"
+    kind="pose",
+    name="Walking",
+    attributes=(),
+    index=0,
+    width=2,
+    height=2,
+    format="png",
 )
 SITTING = structs.replace(WALKING, name="Sitting")
 STANDING = structs.replace(WALKING, name="Standing")
@@ -223,7 +229,8 @@ def test_what_was_drawn_ahead_takes_no_room_once_it_is_asked_for(
 
 @pytest.mark.parametrize("ends", ["freed", "closed"])
 def test_what_was_drawn_ahead_takes_no_room_once_its_picture_has_ended(
-    store: ImageStore, ends: str
+    store: ImageStore,
+    ends: str,
 ) -> None:
     other = ImageStore(store.budget, Signer(b"other"))
     store.plan("a", WALKING)

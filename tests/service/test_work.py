@@ -31,7 +31,8 @@ EDIT: Json = {
 
 def edit(emulator: EmulatorUnderTest, asset_ids: list[str], **fields: Any) -> Answer:
     return emulator.post(
-        "/generations/edit-images", EDIT | {"asset_ids": asset_ids} | fields
+        "/generations/edit-images",
+        EDIT | {"asset_ids": asset_ids} | fields,
     )
 
 
@@ -50,7 +51,8 @@ def asset_of(emulator: EmulatorUnderTest, generation: Json, slot: int = 0) -> Js
     ],
 )
 def test_fields_that_contradict_each_other_are_refused(
-    emulator: EmulatorUnderTest, fields: Json
+    emulator: EmulatorUnderTest,
+    fields: Json,
 ) -> None:
     """D32 to D34; what a single field may be, Schemathesis asks of the contract."""
     body: Json = {"asset_ids": ["a"]} | fields
@@ -61,7 +63,8 @@ def test_fields_that_contradict_each_other_are_refused(
 
 
 def test_an_empty_reference_is_one_to_nothing(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     answer = emulator.photograph(asset_ids=[asset_id], pose_id="")
 
@@ -70,10 +73,12 @@ def test_an_empty_reference_is_one_to_nothing(
 
 @pytest.mark.parametrize("output_format", ["png", "webp"])
 def test_a_transparent_background_is_really_transparent(
-    emulator: EmulatorUnderTest, output_format: str
+    emulator: EmulatorUnderTest,
+    output_format: str,
 ) -> None:
     order = emulator.photograph(
-        background={"type": "transparent"}, output_format=output_format
+        background={"type": "transparent"},
+        output_format=output_format,
     )
 
     asset = asset_of(emulator, emulator.wait_for(order.json))
@@ -84,7 +89,9 @@ def test_a_transparent_background_is_really_transparent(
 
 
 def files_of_two_works(
-    emulator: EmulatorUnderTest, *, changes_inputs: bool
+    emulator: EmulatorUnderTest,
+    *,
+    changes_inputs: bool,
 ) -> list[bytes]:
     """Order a photograph and an edit, and return their pictures; their inputs may be
     changed in between.
@@ -139,7 +146,8 @@ def test_new_sources_give_new_pictures(emulator: EmulatorUnderTest, kind: str) -
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_photography_style_has_three_pictures_and_the_other_kinds_one(
-    emulator: EmulatorUnderTest, kind: str
+    emulator: EmulatorUnderTest,
+    kind: str,
 ) -> None:
     count = 1
     if kind == "photography_style":
@@ -151,7 +159,8 @@ def test_a_photography_style_has_three_pictures_and_the_other_kinds_one(
 
 
 def test_a_list_has_what_meets_all_of_its_filters_now(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     completed = emulator.upscale(asset_id).json
     edit(emulator, [asset_id])
@@ -167,7 +176,8 @@ def test_a_list_has_what_meets_all_of_its_filters_now(
 
 
 def test_a_list_by_a_filter_has_no_asset_that_was_deleted(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     kept_id = emulator.assets(1)[0]
 
@@ -186,7 +196,8 @@ def test_a_world_can_be_without_premade_ingredients(
 
 
 def test_the_oldest_of_several_operations_is_named(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     body = ingredient_body("pose", [asset_id])
     oldest = emulator.post("/poses", body).json
@@ -198,7 +209,8 @@ def test_the_oldest_of_several_operations_is_named(
 
 
 def test_an_asset_can_be_deleted_once_the_work_that_uses_it_has_finished(
-    emulator: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
     emulator.post("/poses", ingredient_body("pose", [asset_id]))
 

@@ -75,7 +75,8 @@ class ContractChecker:
         The responses are known by their identity in the document.
         """
         literal_first = sorted(
-            document["paths"].items(), key=lambda path: "{" in path[0]
+            document["paths"].items(),
+            key=lambda path: "{" in path[0],
         )
         self._paths = [
             (re.compile(re.sub(r"\{\w+}", "[^/]+", path)), item)
@@ -111,7 +112,9 @@ class ContractChecker:
             )
 
     def operation_of(
-        self, method: str, path: str
+        self,
+        method: str,
+        path: str,
     ) -> tuple[Mapping[str, Any] | None, bool]:
         """Return the operation of a method and path, and whether the path is known.
 
@@ -153,7 +156,8 @@ class ContractChecker:
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
         path = re.sub("^(/docs)/.*", r"\1/page", path)  # the name of a page has folders
         return next(
-            (item for pattern, item in self._paths if pattern.fullmatch(path)), None
+            (item for pattern, item in self._paths if pattern.fullmatch(path)),
+            None,
         )
 
     def _violations(self, exchange: Exchange) -> Iterator[str]:
@@ -190,7 +194,10 @@ class ContractChecker:
         return self.resolve(responses.get(str(exchange.status)) or responses["default"])
 
     def _header_violations(
-        self, exchange: Exchange, response: Mapping[str, Any], headers: Headers
+        self,
+        exchange: Exchange,
+        response: Mapping[str, Any],
+        headers: Headers,
     ) -> Iterator[str]:
         yield from self._declared_header_violations(response, headers)
         for name in (
@@ -203,7 +210,9 @@ class ContractChecker:
             yield "header allow belongs to 405, and to it alone"
 
     def _declared_header_violations(
-        self, response: Mapping[str, Any], headers: Headers
+        self,
+        response: Mapping[str, Any],
+        headers: Headers,
     ) -> Iterator[str]:
         for name, (header, validator) in self._headers_of(response).items():
             values = headers.get(name, [])
@@ -215,7 +224,8 @@ class ContractChecker:
                 yield f"header {name} is {values[0]!r}, which its schema refuses"
 
     def _headers_of(
-        self, response: Mapping[str, Any]
+        self,
+        response: Mapping[str, Any],
     ) -> Mapping[str, tuple[Mapping[str, Any], Any]]:
         found = self._declared_headers.get(id(response))
         if found is None:
@@ -227,7 +237,8 @@ class ContractChecker:
                 name: (
                     header,
                     jsonschema_rs.Draft202012Validator(
-                        dict(header["schema"]), validate_formats=True
+                        dict(header["schema"]),
+                        validate_formats=True,
                     ),
                 )
                 for name, header in headers.items()
@@ -235,7 +246,10 @@ class ContractChecker:
         return found
 
     def _content_violations(
-        self, exchange: Exchange, response: Mapping[str, Any], headers: Headers
+        self,
+        exchange: Exchange,
+        response: Mapping[str, Any],
+        headers: Headers,
     ) -> Iterator[str]:
         content = response.get("content")
         if content is None:
@@ -247,7 +261,10 @@ class ContractChecker:
             yield from self._declared_content_violations(exchange, content, headers)
 
     def _declared_content_violations(
-        self, exchange: Exchange, content: Mapping[str, Any], headers: Headers
+        self,
+        exchange: Exchange,
+        content: Mapping[str, Any],
+        headers: Headers,
     ) -> Iterator[str]:
         media_type = headers.get("content-type", ["(none)"])
         if len(media_type) != 1 or media_type[0] not in content:
@@ -276,7 +293,10 @@ class ContractChecker:
             yield f"/{path}: {violation.message}"
 
     def _problem_violations(
-        self, exchange: Exchange, headers: Headers, codes: Sequence[str] | None
+        self,
+        exchange: Exchange,
+        headers: Headers,
+        codes: Sequence[str] | None,
     ) -> Iterator[str]:
         try:
             problem = _read_json(exchange.body)
@@ -392,7 +412,8 @@ def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
         Path(__file__).with_name("stricter.yaml").read_text(encoding="utf-8")
     )
     return ContractChecker(
-        _laid_over(read_contract("openapi.yaml"), stricter), is_closed=is_closed
+        _laid_over(read_contract("openapi.yaml"), stricter),
+        is_closed=is_closed,
     )
 
 

@@ -43,7 +43,9 @@ class Story:
 
     def tell(self) -> dict[str, Json]:
         self.show(
-            "team", "A Team with a full API Credential", self.emulator.get("/team")
+            "team",
+            "A Team with a full API Credential",
+            self.emulator.get("/team"),
         )
         self._library()
         self._ingredients()
@@ -67,11 +69,15 @@ class Story:
             {"content_type": "image/jpeg", "size_bytes": len(photo)},
         )
         session = self.show(
-            "uploadSession", "A new session", emulator.post("/uploads", body)
+            "uploadSession",
+            "A new session",
+            emulator.post("/uploads", body),
         )
         body = emulator.send_bytes(session, photo).json
         self.show(
-            "completeUpload", "The token that the direct upload answered with", body
+            "completeUpload",
+            "The token that the direct upload answered with",
+            body,
         )
         completed = emulator.post(f"/uploads/{session['id']}/complete", body)
         self.assets = [
@@ -101,7 +107,8 @@ class Story:
         self.show("product", "A Product", emulator.get(path))
         body = {"asset_ids": [second, third], "primary_asset_id": third}
         emulator.patch(
-            path, self.show("replaceProductPhotos", "Another set of photos", body)
+            path,
+            self.show("replaceProductPhotos", "Another set of photos", body),
         )
         self.show(
             "productList",
@@ -132,16 +139,28 @@ class Story:
         }
         background = {"name": "Old pier", "kind": "location", "asset_id": assets[3]}
         self._ingredient(
-            "PhotographyStyle", "/photography-styles", style, {"asset_ids": assets[1:4]}
+            "PhotographyStyle",
+            "/photography-styles",
+            style,
+            {"asset_ids": assets[1:4]},
         )
         self._ingredient(
-            "Background", "/backgrounds", background, {"asset_id": assets[4]}
+            "Background",
+            "/backgrounds",
+            background,
+            {"asset_id": assets[4]},
         )
         self._ingredient(
-            "Pose", "/poses", pose, {"asset_id": assets[5], "name": "Arms crossed"}
+            "Pose",
+            "/poses",
+            pose,
+            {"asset_id": assets[5], "name": "Arms crossed"},
         )
         self._ingredient(
-            "FashionModel", "/fashion-models", model, {"asset_ids": assets[4:5]}
+            "FashionModel",
+            "/fashion-models",
+            model,
+            {"asset_ids": assets[4:5]},
         )
         path = "/operations?type=photography_style.create"
         self.show("operationList", "The last page", self.emulator.get(path))
@@ -150,7 +169,8 @@ class Story:
         name = kind[0].lower() + kind[1:]
         words = re.sub("(?<!^)(?=[A-Z])", " ", kind)
         queued = self.emulator.post(
-            path, self.show(f"create{kind}", f"A {words} to be made", order)
+            path,
+            self.show(f"create{kind}", f"A {words} to be made", order),
         )
         completed = self.emulator.wait_for(queued.json)
         if kind == "PhotographyStyle":
@@ -159,7 +179,9 @@ class Story:
         self.made[name] = made = completed["result"]["id"]
         self.show(name, f"A {words} of the Team", self.emulator.get(f"{path}/{made}"))
         self.show(
-            f"{name}List", "The last page", self.emulator.get(f"{path}?scope=team")
+            f"{name}List",
+            "The last page",
+            self.emulator.get(f"{path}?scope=team"),
         )
 
         body = self.show(f"replace{kind}Source", "Made again, by an Operation", source)
@@ -225,7 +247,8 @@ class Story:
             "output_mode": "photoshoot",
         }
         generation = emulator.post(
-            path, self.show("photoshoot", "A photoshoot with two people", body)
+            path,
+            self.show("photoshoot", "A photoshoot with two people", body),
         )
         self.show("photoshootQueued", "A photoshoot, just admitted", generation)
         emulator.advance(8)
@@ -242,16 +265,21 @@ class Story:
         form = {"aspect_ratio": "1:1", "resolution": "1k", "output_format": "png"}
         body = {"asset_ids": assets[:2], "instructions": words, **form}
         generation = emulator.post(
-            edit, self.show("editImages", "Two Assets, one result", body)
+            edit,
+            self.show("editImages", "Two Assets, one result", body),
         )
         self.show("editImagesQueued", "An edit, just admitted", generation)
         done = self.show(
-            "editImagesCompleted", "An edit, done", emulator.wait_for(generation.json)
+            "editImagesCompleted",
+            "An edit, done",
+            emulator.wait_for(generation.json),
         )
         made = emulator.get(f"/assets/{done['outputs'][0]['asset']['id']}")
         self.show("generatedAsset", "An Asset from a Generation", made)
         self.show(
-            "assetList", "The first of several pages", emulator.get("/assets?limit=2")
+            "assetList",
+            "The first of several pages",
+            emulator.get("/assets?limit=2"),
         )
 
         body = {
@@ -338,11 +366,16 @@ def write_examples() -> None:
     before, heading, after = text.partition(HEADING)
     document = {"examples": told_examples()}
     dumped = yaml.dump(
-        document, Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True
+        document,
+        Dumper=_Dumper,
+        sort_keys=False,
+        width=1000,
+        allow_unicode=True,
     )
     lines = "".join(f"  {line}\n" for line in dumped.splitlines())
     CONTRACT.write_text(
-        f"{before}{heading}{after.partition(chr(10))[0]}\n{lines}", encoding="utf-8"
+        f"{before}{heading}{after.partition(chr(10))[0]}\n{lines}",
+        encoding="utf-8",
     )
 
 

@@ -222,7 +222,10 @@ def advance_call(seconds: float) -> Call:
 
 def completion_call(session: Json, token: str, **options: Any) -> Call:
     return Call(
-        "POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, **options
+        "POST",
+        f"/uploads/{session['id']}/complete",
+        {"upload_token": token},
+        **options,
     )
 
 
@@ -253,17 +256,28 @@ class Client(ABC):
         return self.send(Call("DELETE", target, key=key, **options))
 
     def post(
-        self, target: str, json: Any = None, key: str | None = OWN, **options: Any
+        self,
+        target: str,
+        json: Any = None,
+        key: str | None = OWN,
+        **options: Any,
     ) -> Answer:
         return self.send(Call("POST", target, json, key=key, **options))
 
     def patch(
-        self, target: str, json: Any = None, key: str | None = OWN, **options: Any
+        self,
+        target: str,
+        json: Any = None,
+        key: str | None = OWN,
+        **options: Any,
     ) -> Answer:
         return self.send(Call("PATCH", target, json, key=key, **options))
 
     def fetch(
-        self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         return self.send(
             Call(method, url, key=None, idempotency_key=None, headers=headers or {})
@@ -274,7 +288,10 @@ class Client(ABC):
         return dict(answer.json)
 
     def open_upload(
-        self, size_bytes: int, content_type: str = "image/png", key: str = OWN
+        self,
+        size_bytes: int,
+        content_type: str = "image/png",
+        key: str = OWN,
     ) -> Json:
         return self.created(
             self.post(
@@ -301,12 +318,19 @@ class Client(ABC):
         )
 
     def complete(
-        self, session: Json, token: str, key: str = OWN, **options: Any
+        self,
+        session: Json,
+        token: str,
+        key: str = OWN,
+        **options: Any,
     ) -> Answer:
         return self.send(completion_call(session, token, key=key, **options))
 
     def ready_upload(
-        self, data: bytes = b"", content_type: str = "image/png", key: str = OWN
+        self,
+        data: bytes = b"",
+        content_type: str = "image/png",
+        key: str = OWN,
     ) -> tuple[Json, str]:
         """Open an Upload Session and send bytes, or those of a small picture.
 
@@ -319,7 +343,10 @@ class Client(ABC):
         return session, str(sent.json["upload_token"])
 
     def upload(
-        self, data: bytes, content_type: str = "image/png", key: str = OWN
+        self,
+        data: bytes,
+        content_type: str = "image/png",
+        key: str = OWN,
     ) -> Json:
         return self.created(
             self.complete(*self.ready_upload(data, content_type, key), key)
@@ -358,7 +385,10 @@ class Client(ABC):
         return self.post("/generations/product-photography", body, key)
 
     def upscale(
-        self, asset_id: str | None = None, key: str = OWN, **fields: Any
+        self,
+        asset_id: str | None = None,
+        key: str = OWN,
+        **fields: Any,
     ) -> Answer:
         source = self.assets(1, key)[0] if asset_id is None else asset_id
         body = {
@@ -431,7 +461,11 @@ class Client(ABC):
         return answer.json if answer.body else None
 
     def refusal(
-        self, method: str, path: str, json: Any = None, **options: Any
+        self,
+        method: str,
+        path: str,
+        json: Any = None,
+        **options: Any,
     ) -> tuple[int, str, str]:
         """Send a request to the control plane that must be refused.
 
@@ -475,7 +509,11 @@ class Client(ABC):
         return self.told("PUT", path, scenario)
 
     def rule(
-        self, match: Json, then: Json, when: Json | None = None, **more: Any
+        self,
+        match: Json,
+        then: Json,
+        when: Json | None = None,
+        **more: Any,
     ) -> None:
         """Put a scenario of one rule, `the rule`, in place of the running one."""
         rule = {"name": "the rule", "match": match, "then": then}
@@ -571,7 +609,9 @@ def _framing_of(call: Call) -> dict[str, str]:
 
 class EmulatorUnderTest(Client):
     def __init__(
-        self, settings: Settings, checker: ContractChecker | None = None
+        self,
+        settings: Settings,
+        checker: ContractChecker | None = None,
     ) -> None:
         super().__init__(
             checker=checker or shipped_checker(is_closed=not settings.evolution)
@@ -634,7 +674,9 @@ class EmulatorUnderTest(Client):
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
             account.ledger.grant(
-                credits_available - account.ledger.available, self.now(), "set"
+                credits_available - account.ledger.available,
+                self.now(),
+                "set",
             )
         account.team = structs.replace(account.team, **changes)
 
@@ -661,7 +703,10 @@ class EmulatorUnderTest(Client):
     async def _send(self, call: Call) -> Answer | None:
         pieces = call.pieces or [call.body or b""]
         answer = await _exchange(
-            self.application, self.scope_of(call), pieces, call.disconnects
+            self.application,
+            self.scope_of(call),
+            pieces,
+            call.disconnects,
         )
         if answer is not None:
             self.check(call, answer)
@@ -718,7 +763,8 @@ async def _exchange(
 
 
 def _messages(
-    pieces: Sequence[bytes], disconnects: bool
+    pieces: Sequence[bytes],
+    disconnects: bool,
 ) -> Iterator[MutableMapping[str, Any]]:
     for index, piece in enumerate(pieces):
         more = disconnects or index < len(pieces) - 1

@@ -69,7 +69,9 @@ def _ingredient_calls(kind: str, noun: str) -> dict[str, Build]:
     return {
         f"list{noun}s": lambda _: Call("GET", path),
         f"create{noun}": lambda things: Call(
-            "POST", path, ingredient_body(kind, things.asset_ids[:3])
+            "POST",
+            path,
+            ingredient_body(kind, things.asset_ids[:3]),
         ),
         f"get{noun}": lambda things: Call("GET", one(things)),
         f"update{noun}": lambda things: Call("PATCH", one(things), {"name": "Renamed"}),
@@ -97,7 +99,9 @@ CALLS: Final[Mapping[str, Build]] = {
     ),
     "getProduct": lambda things: Call("GET", f"/products/{things.product['id']}"),
     "updateProduct": lambda things: Call(
-        "PATCH", f"/products/{things.product['id']}", {"name": "Renamed"}
+        "PATCH",
+        f"/products/{things.product['id']}",
+        {"name": "Renamed"},
     ),
     "deleteProduct": lambda things: Call("DELETE", f"/products/{things.product['id']}"),
     **_ingredient_calls("photography_style", "PhotographyStyle"),
@@ -108,7 +112,8 @@ CALLS: Final[Mapping[str, Build]] = {
     "getOperation": lambda things: Call("GET", f"/operations/{things.operation['id']}"),
     "listGenerations": lambda _: Call("GET", "/generations"),
     "getGeneration": lambda things: Call(
-        "GET", f"/generations/{things.generation['id']}"
+        "GET",
+        f"/generations/{things.generation['id']}",
     ),
     "createProductPhotographyGeneration": lambda things: Call(
         "POST",
@@ -146,7 +151,10 @@ WORKFLOWS: Final = ("product-photography", "edit-images", "upscale")
 
 
 def generation_call(
-    workflow: str, asset_id: str, idempotency_key: str, key: str = FULL
+    workflow: str,
+    asset_id: str,
+    idempotency_key: str,
+    key: str = FULL,
 ) -> Call:
     """Return a request for one output, for 1 Credit."""
     bodies: dict[str, Json] = {
@@ -230,7 +238,9 @@ def broken(emulator: EmulatorUnderTest) -> Answer:
 
 CAUSES: Final[Mapping[str, Callable[[EmulatorUnderTest], Answer]]] = {
     "invalid_request": lambda emulator: emulator.post(
-        "/uploads", UPLOAD, idempotency_key=None
+        "/uploads",
+        UPLOAD,
+        idempotency_key=None,
     ),
     "invalid_cursor": lambda emulator: emulator.get("/assets?after=page-2"),
     "authentication_required": lambda emulator: emulator.get("/team", None),
@@ -241,7 +251,8 @@ CAUSES: Final[Mapping[str, Callable[[EmulatorUnderTest], Answer]]] = {
     "subscription_required": lambda emulator: emulator.post("/uploads", UPLOAD, LAPSED),
     "not_found": lambda emulator: emulator.get("/generations/gen_unknown"),
     "upload_not_found": lambda emulator: emulator.post(
-        "/uploads/upl_unknown/complete", {"upload_token": "x"}
+        "/uploads/upl_unknown/complete",
+        {"upload_token": "x"},
     ),
     "asset_not_found": lambda emulator: emulator.get("/assets/ast_unknown"),
     "product_not_found": lambda emulator: emulator.get("/products/prd_unknown"),
@@ -250,13 +261,16 @@ CAUSES: Final[Mapping[str, Callable[[EmulatorUnderTest], Answer]]] = {
     "upload_bytes_conflict": conflict,
     "upload_expired": expired_upload,
     "invalid_input": lambda emulator: emulator.post(
-        "/uploads", UPLOAD | {"size_bytes": 0}
+        "/uploads",
+        UPLOAD | {"size_bytes": 0},
     ),
     "invalid_reference": lambda emulator: emulator.photograph(
         asset_ids=["ast_unknown"]
     ),
     "idempotency_key_reused": lambda emulator: twice(
-        emulator, UPLOAD, UPLOAD | {"size_bytes": 11}
+        emulator,
+        UPLOAD,
+        UPLOAD | {"size_bytes": 11},
     ),
     "already_at_target_resolution": too_large,
     "concurrency_limit_reached": crowded,

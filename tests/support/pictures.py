@@ -85,7 +85,11 @@ def png_chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def png_of(
-    width: int, height: int, *chunks: bytes, depth: int = 8, color_type: int = 0
+    width: int,
+    height: int,
+    *chunks: bytes,
+    depth: int = 8,
+    color_type: int = 0,
 ) -> bytes:
     """Return a PNG that announces a picture of any size and has some chunks.
 

@@ -65,7 +65,10 @@ def run_program(
 
 
 def run_bash(
-    script: str, folder: Path, seconds: float = PATIENCE_SECONDS, **variables: str
+    script: str,
+    folder: Path,
+    seconds: float = PATIENCE_SECONDS,
+    **variables: str,
 ) -> Outcome:
     """Run a script with bash, up to its first command that fails."""
     return run_program(
@@ -87,7 +90,10 @@ def run_script(script: str, folder: Path = ROOT) -> str:
 
 
 def run_pytest(
-    folder: Path, *arguments: str, seconds: float = PATIENCE_SECONDS, **variables: str
+    folder: Path,
+    *arguments: str,
+    seconds: float = PATIENCE_SECONDS,
+    **variables: str,
 ) -> Outcome:
     """Run pytest in a folder, with this checkout's plugin.
 
@@ -96,7 +102,11 @@ def run_pytest(
     command = (sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider")
     usual = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return run_program(
-        *command, *arguments, folder=folder, seconds=seconds, **{**usual, **variables}
+        *command,
+        *arguments,
+        folder=folder,
+        seconds=seconds,
+        **{**usual, **variables},
     )
 
 
@@ -163,7 +173,8 @@ class Server:
 
     def connect(self) -> socket.socket:
         return socket.create_connection(
-            ("127.0.0.1", self.port), timeout=PATIENCE_SECONDS
+            ("127.0.0.1", self.port),
+            timeout=PATIENCE_SECONDS,
         )
 
     def converse(self, sent: bytes) -> bytes:

@@ -20,10 +20,12 @@ def test_a_call_that_was_refused_is_not_tried_with_a_later_check() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "is_tried"), [("invalid_input", False), ("not_found", True)]
+    ("code", "is_tried"),
+    [("invalid_input", False), ("not_found", True)],
 )
 def test_an_internal_error_is_tried_where_the_call_comes_to_its_operation(
-    code: str, is_tried: bool
+    code: str,
+    is_tried: bool,
 ) -> None:
     why = reasons(entry("createPose", 422, code=code))
 
@@ -56,7 +58,8 @@ def test_a_fault_lasts_only_where_a_client_could_recover_from_it_once() -> None:
     ],
 )
 def test_a_broken_client_is_tried_where_its_requests_have_what_is_broken(
-    request_: Entry, possible: set[str]
+    request_: Entry,
+    possible: set[str],
 ) -> None:
     why = reasons(request_)
 

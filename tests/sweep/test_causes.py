@@ -61,7 +61,8 @@ def test_a_deletion_has_its_own_remedy() -> None:
     ],
 )
 def test_a_cause_names_the_section_of_the_habit_that_is_missing(
-    shown: Run, section: int
+    shown: Run,
+    section: int,
 ) -> None:
     (cause,) = swept(shown).causes
 

@@ -27,7 +27,10 @@ FAILED_AFTER = {"problem": "internal_error", "at": "after_commit"}
     ],
 )
 def test_a_cell_of_a_call_is_a_rule_about_its_operation(
-    cell: str, match: str, nth: str, then: object
+    cell: str,
+    match: str,
+    nth: str,
+    then: object,
 ) -> None:
     (rule,) = Cell.read(cell).scenario({})["rules"]
 

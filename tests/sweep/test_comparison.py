@@ -46,7 +46,8 @@ def pose(rule: str) -> Entry:
     ],
 )
 def test_more_than_the_clean_run_made_is_made_twice_unless_deleted_or_in_vain(
-    journal: list[Entry], is_more: bool
+    journal: list[Entry],
+    is_more: bool,
 ) -> None:
     assert is_more == any(made_twice([[product()]], [journal]))
 
@@ -91,7 +92,9 @@ def test_work_whose_answer_a_fault_replaced_is_there() -> None:
     cell = "createUpscaleGeneration#1:internal_error-after-commit"
     problem = {"code": "internal_error"}
     failed = generation(
-        code="internal_error", response_body=problem, rule={"name": cell}
+        code="internal_error",
+        response_body=problem,
+        rule={"name": cell},
     )
     replayed = generation(committed=False, replayed=True)
 
@@ -169,7 +172,8 @@ def test_work_that_failed_and_that_the_clean_run_saw_completed_failed_in_vain() 
     ids=["not awaited", "ordered again"],
 )
 def test_work_that_nobody_awaits_or_that_is_ordered_again_did_not_fail_in_vain(
-    clean: list[Entry], later: list[Entry]
+    clean: list[Entry],
+    later: list[Entry],
 ) -> None:
     run = [pose(TIMED_OUT), *later]
 
@@ -185,7 +189,8 @@ def downloads(count: int) -> list[Entry]:
 
 @pytest.mark.parametrize(("taken", "is_reported"), [(3, False), (2, True), (0, True)])
 def test_outputs_that_the_clean_run_downloaded_are_downloaded_where_another_fails(
-    taken: int, is_reported: bool
+    taken: int,
+    is_reported: bool,
 ) -> None:
     findings = list(outputs_not_taken([downloads(4)], [downloads(taken)]))
 

@@ -29,7 +29,8 @@ def cell_of(tmp_path: Path, options: Any, *more: str) -> Any:
 
 @pytest.mark.parametrize("options", [{}, {"scenario": None}], ids=str)
 def test_a_fault_is_in_a_sandbox_that_names_no_scenario(
-    options: Any, tmp_path: Path
+    options: Any,
+    tmp_path: Path,
 ) -> None:
     cell = cell_of(tmp_path, options)
 

@@ -36,7 +36,8 @@ ALL = [FAILED, LASTING, HOPELESS, FLAKY, HUNG, DAMAGED, LESS, NOT_STRUCK, SURVIV
     ],
 )
 def test_a_gate_fails_by_what_its_strictness_forbids(
-    strict: Strictness, failing: list[Run]
+    strict: Strictness,
+    failing: list[Run],
 ) -> None:
     gate = Gate(strict)
 
@@ -45,7 +46,8 @@ def test_a_gate_fails_by_what_its_strictness_forbids(
 
 @pytest.mark.parametrize(("status", "is_weakness"), [(1, False), (0, True)])
 def test_a_command_may_fail_by_what_nobody_can_mend_if_it_says_so(
-    status: int, is_weakness: bool
+    status: int,
+    is_weakness: bool,
 ) -> None:
     ended = structs.replace(HOPELESS, status=status)
 
@@ -53,7 +55,8 @@ def test_a_command_may_fail_by_what_nobody_can_mend_if_it_says_so(
 
 
 @pytest.mark.parametrize(
-    ("run_", "outcome"), [(FAILED, "failed"), (HUNG, "hung"), (LESS, "made-less")]
+    ("run_", "outcome"),
+    [(FAILED, "failed"), (HUNG, "hung"), (LESS, "made-less")],
 )
 def test_an_outcome_that_is_expected_passes(run_: Run, outcome: str) -> None:
     expected = {"cell": run_.cell, "outcome": outcome, "reason": "no retry yet"}

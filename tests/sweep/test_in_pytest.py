@@ -32,7 +32,8 @@ def test_a_test_without_a_sandbox_is_run_in_the_clean_run_alone(tmp_path: Path) 
     mark = tmp_path / "runs"
 
     sweep(
-        ["--only", LIMITED], suite(written(tmp_path, TWO_CASES.format(mark=str(mark))))
+        ["--only", LIMITED],
+        suite(written(tmp_path, TWO_CASES.format(mark=str(mark)))),
     )
 
     assert "run " == mark.read_text()
@@ -44,7 +45,8 @@ def test_the_command_of_a_cause_repeats_one_test(tmp_path: Path) -> None:
     (test,) = cause["tests"]
 
     again = sweep(
-        ["--only", cause["cells"][0], "--test", test, "--strict"], suite(file)
+        ["--only", cause["cells"][0], "--test", test, "--strict"],
+        suite(file),
     )
 
     assert f"--only '{LIMITED}' --test '{test}' -- " in cause["command"]
@@ -223,7 +225,10 @@ def test_patient(image_workflow):
     words = ("sweep", "--only", "getTeam#1+:rate_limited", "--", *suite(file))
 
     outcome = run_program(
-        *EMULATOR, *words, seconds=240, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"
+        *EMULATOR,
+        *words,
+        seconds=240,
+        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
     )
 
     assert "1 survived" in outcome.output

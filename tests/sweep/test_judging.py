@@ -16,7 +16,11 @@ AGAIN = upload(sequence=3)
 
 
 def judged(
-    cell: str, after: Place, *, test: str = "test_it", clean: Place | None = None
+    cell: str,
+    after: Place,
+    *,
+    test: str = "test_it",
+    clean: Place | None = None,
 ) -> Run:
     """Judge a cell where the clean run opened one Upload Session."""
     judge = Judge({test: clean or place([upload()])}, ["hedged"])
@@ -128,7 +132,8 @@ def test_less_is_accounted_for_by_an_error() -> None:
     [(REVOKED, refused(upload(), REVOKED, "credential_revoked")), (LOST, lost())],
 )
 def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
-    cell: str, failed: Entry
+    cell: str,
+    failed: Entry,
 ) -> None:
     run = judged(cell, place([failed]), test="")
 
@@ -156,15 +161,19 @@ PICTURES = [download(number) for number in range(4)]
 
 
 @pytest.mark.parametrize(
-    ("error", "is_reported"), [("KeyError", True), ("AssertionError", False)]
+    ("error", "is_reported"),
+    [("KeyError", True), ("AssertionError", False)],
 )
 def test_a_client_that_crashes_at_a_failed_output_leaves_the_others(
-    error: str, is_reported: bool
+    error: str,
+    is_reported: bool,
 ) -> None:
     admitted = entry("createPose", 202, rule={"name": FAILED_OUTPUT})
 
     run = judged(
-        FAILED_OUTPUT, place([admitted], status=1, error=error), clean=place(PICTURES)
+        FAILED_OUTPUT,
+        place([admitted], status=1, error=error),
+        clean=place(PICTURES),
     )
 
     assert is_reported == run.leaves_outputs

@@ -20,7 +20,8 @@ FAILED = run(LIMITED, "failed")
     ],
 )
 def test_a_failure_is_flaky_if_its_repetition_does_not_fail_by_the_fault(
-    again: Run, is_flaky: bool
+    again: Run,
+    is_flaky: bool,
 ) -> None:
     assert is_flaky == agreed(FAILED, again).is_flaky
 

@@ -100,7 +100,9 @@ def test_the_workflow_for_shards_says_what_one_sweep_says(tmp_path: Path) -> Non
     few = ["--only", "*#1:[cr]*"]
     of_shard, of_all = shard_options()
     whole = swept_report_of(
-        tmp_path, [*few, "--faults", "all", "--strict", "recoverable"], command
+        tmp_path,
+        [*few, "--faults", "all", "--strict", "recoverable"],
+        command,
     )
     reports = [str(tmp_path / f"shard-{number}.json") for number in range(1, 9)]
 
@@ -120,7 +122,8 @@ def shard_options() -> tuple[str, str]:
     """The options of a shard and of the merging sweep in the example."""
     example = ROOT / "examples" / "container" / "sweep-shards.yml"
     lines = re.findall(
-        "- run: image-workflow-emulator sweep (.*)", example.read_text(encoding="utf-8")
+        "- run: image-workflow-emulator sweep (.*)",
+        example.read_text(encoding="utf-8"),
     )
     of_shard, of_all = lines
     return of_shard.partition(" -- ")[0], of_all.partition("shard-*.json")[0]

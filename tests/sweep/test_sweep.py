@@ -91,7 +91,9 @@ def test_a_client_that_does_not_notice_its_failure_never_survives(
     ],
 )
 def test_a_client_that_makes_or_orders_twice_does_damage_though_it_succeeds(
-    tmp_path: Path, call: str, rule: str
+    tmp_path: Path,
+    call: str,
+    rule: str,
 ) -> None:
     options = ["--only", f"{call}:lost-after-commit"]
 
@@ -123,7 +125,9 @@ def test_a_client_that_keeps_its_key_orders_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_client_without_a_time_limit_survives_garbage_and_hangs_where_no_answer_comes(
-    tmp_path: Path, fault: str, outcome: str
+    tmp_path: Path,
+    fault: str,
+    outcome: str,
 ) -> None:
     cell = f"getTeam#1:{fault}"
     timeout = ["--timeout", "5"] if fault == "stall" else []
@@ -237,7 +241,9 @@ def test_a_sweep_that_ends_with_its_budget_leaves_no_files(tmp_path: Path) -> No
     ],
 )
 def test_what_the_clean_run_shows_to_be_a_mistake_is_told(
-    options: list[str], script: str, complaint: str
+    options: list[str],
+    script: str,
+    complaint: str,
 ) -> None:
     outcome = sweep(options, client(script))
 
@@ -257,7 +263,8 @@ def test_what_the_clean_run_shows_to_be_a_mistake_is_told(
     ],
 )
 def test_an_option_that_cannot_be_used_is_told_before_the_clean_run(
-    options: list[str], complaint: str
+    options: list[str],
+    complaint: str,
 ) -> None:
     outcome = run_here("sweep", *options, "--", *client(SOUND))
 

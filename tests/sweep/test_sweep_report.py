@@ -22,7 +22,8 @@ LEFT = "createUpload#1:rate_limited"
 
 @pytest.mark.parametrize(("least", "status"), [(100.0, 3), (50.0, 0)])
 def test_a_sweep_that_left_cells_is_incomplete_unless_fewer_suffice(
-    least: float, status: int
+    least: float,
+    status: int,
 ) -> None:
     gate = Gate(least_percent=least)
 
@@ -155,7 +156,8 @@ def test_damage_is_an_error() -> None:
 
 @pytest.mark.parametrize(("strict", "status"), [("off", 0), ("all", 1)])
 def test_what_no_test_notices_fails_the_strictest_gate_alone(
-    strict: str, status: int
+    strict: str,
+    status: int,
 ) -> None:
     unnoticed = run("client:one-key", "unnoticed", broken={"createUpload": []})
     gate = Gate(strict)  # type: ignore[arg-type]

@@ -22,7 +22,10 @@ def place(name: str, *, is_repeatable: bool = True) -> Place:
 
 
 def waiting(
-    cells: Iterable[Cell], *, limits: TimeLimits | None = None, **places: Place
+    cells: Iterable[Cell],
+    *,
+    limits: TimeLimits | None = None,
+    **places: Place,
 ) -> Waiting:
     """Trials that wait, for one run at a time."""
     return Waiting(cells, 1, limits or TimeLimits(None), places)

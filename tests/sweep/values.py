@@ -90,7 +90,11 @@ def run(
 def finding(rule: str, severity: Any = "error") -> ReportFinding:
     """Something that a run did wrong."""
     return ReportFinding(
-        rule=rule, severity=severity, where=None, message="2", remedy="same key"
+        rule=rule,
+        severity=severity,
+        where=None,
+        message="2",
+        remedy="same key",
     )
 
 

@@ -54,13 +54,17 @@ class PytestRunner:
         (self.folder / "test_mine.py").write_text(SUITE_HEAD + suite)
         usual = ("-p", PLUGIN, "-p", "no:cacheprovider", "-W", "error")
         return self._pytester.runpytest_inprocess(
-            *usual, "--strict-markers", *arguments
+            *usual,
+            "--strict-markers",
+            *arguments,
         )
 
 
 @pytest.fixture
 def runner(
-    pytester: pytest.Pytester, server: Emulator, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester,
+    server: Emulator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> PytestRunner:
     for name in os.environ:
         if name.startswith("EMULATOR_") or name in {"CI", "NO_COLOR"}:

@@ -26,14 +26,17 @@ def examples() -> Iterator[doctest.DocTest]:
 # Starlette's TestClient would like another HTTP library.
 @pytest.mark.filterwarnings("ignore")
 def test_an_example_runs(
-    example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    example: doctest.DocTest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     example.globs |= PUBLIC
     failures: list[str] = []
 
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(
-        example, out=failures.append
+        example,
+        out=failures.append,
     )
 
     assert not failures, "".join(failures)

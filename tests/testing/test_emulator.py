@@ -57,13 +57,18 @@ def test_options_are_plain_values_and_lists_where_they_can_be_repeated(
     hosts = ["ci.example.com", "b.example.com"]
 
     with Emulator.start(
-        clock="x60", start=START, rate_limits=False, world=world, allowed_host=hosts
+        clock="x60",
+        start=START,
+        rate_limits=False,
+        world=world,
+        allowed_host=hosts,
     ) as emulator:
         clock = emulator.default.clock
         key = emulator.default.key("my_own_key")
         team = get_team(emulator.default, key)
         health = httpx.get(
-            f"{emulator.url}/_emulator/health", headers={"Host": "b.example.com"}
+            f"{emulator.url}/_emulator/health",
+            headers={"Host": "b.example.com"},
         )
         mode = clock.mode
         now = clock.now
@@ -104,7 +109,8 @@ def test_without_its_control_token_one_that_runs_already_refuses(
 
 
 def test_an_emulator_needs_no_temporary_folder(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
 
@@ -115,7 +121,8 @@ def test_an_emulator_needs_no_temporary_folder(
 
 
 def test_a_scenario_that_is_a_mapping_needs_a_temporary_folder(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
 
@@ -137,7 +144,8 @@ def test_a_sandbox_has_a_start_and_keys_of_its_own(server: Emulator) -> None:
 
 @pytest.mark.parametrize("name", ["iwe_demo_read", "iwe_demo_read_checkout"])
 def test_a_key_is_named_as_the_world_has_it_or_as_the_sandbox_has_it(
-    server: Emulator, name: str
+    server: Emulator,
+    name: str,
 ) -> None:
     with server.sandbox(id="checkout") as sandbox:
         assert sandbox.key(name) == "iwe_demo_read_checkout"
@@ -169,7 +177,8 @@ def test_the_default_sandbox_outlives_its_context(server: Emulator) -> None:
 
 
 def test_a_sandbox_is_saved_as_a_session_without_its_key(
-    sandbox: Sandbox, tmp_path: Path
+    sandbox: Sandbox,
+    tmp_path: Path,
 ) -> None:
     sandbox.given.product(sandbox.api_key)
 
@@ -182,10 +191,13 @@ def test_a_sandbox_is_saved_as_a_session_without_its_key(
 
 
 @pytest.mark.parametrize(
-    "readings", ["D66=silent", {"D66": "silent"}], ids=["text", "mapping"]
+    "readings",
+    ["D66=silent", {"D66": "silent"}],
+    ids=["text", "mapping"],
 )
 def test_readings_are_given_as_a_text_or_a_mapping(
-    server: Emulator, readings: Any
+    server: Emulator,
+    readings: Any,
 ) -> None:
     with server.sandbox(readings=readings) as sandbox:
         assert sandbox.readings == ["D66=silent"]
@@ -193,7 +205,9 @@ def test_readings_are_given_as_a_text_or_a_mapping(
 
 @pytest.mark.parametrize("path_type", [Path, str])
 def test_readings_are_given_as_a_file(
-    server: Emulator, tmp_path: Path, path_type: type
+    server: Emulator,
+    tmp_path: Path,
+    path_type: type,
 ) -> None:
     file = tmp_path / "known.yaml"
     file.write_text("readings: {D66: silent}")
@@ -203,7 +217,8 @@ def test_readings_are_given_as_a_file(
 
 
 def test_a_mistake_in_a_file_of_readings_is_told_with_its_place(
-    server: Emulator, tmp_path: Path
+    server: Emulator,
+    tmp_path: Path,
 ) -> None:
     file = tmp_path / "known.yaml"
     file.write_text("readings:\n  D66: silnt\n")
@@ -229,7 +244,9 @@ def test_the_clock_is_moved_by_a_part_of_a_second(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    "instant", [START + timedelta(hours=1), "2026-01-01T01:00:00.000Z"], ids=str
+    "instant",
+    [START + timedelta(hours=1), "2026-01-01T01:00:00.000Z"],
+    ids=str,
 )
 def test_the_clock_is_moved_to_an_instant(sandbox: Sandbox, instant: Any) -> None:
     sandbox.clock.to(instant)
@@ -327,7 +344,8 @@ def test_a_scenario_is_ended(sandbox: Sandbox) -> None:
 
 
 def test_a_scenario_is_used_from_a_file_for_one_team(
-    sandbox: Sandbox, tmp_path: Path
+    sandbox: Sandbox,
+    tmp_path: Path,
 ) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(RATE_LIMITED_FILE)
@@ -363,7 +381,8 @@ def check_complaint(error: EmulatorError, file: Path) -> None:
 
 
 def test_a_mistake_in_a_scenario_file_that_is_used_is_told_with_its_place(
-    sandbox: Sandbox, bad_scenario: Path
+    sandbox: Sandbox,
+    bad_scenario: Path,
 ) -> None:
     with pytest.raises(EmulatorError) as error:
         sandbox.use(bad_scenario)
@@ -373,7 +392,8 @@ def test_a_mistake_in_a_scenario_file_that_is_used_is_told_with_its_place(
 
 
 def test_a_mistake_in_the_scenario_file_of_a_sandbox_is_told_with_its_place(
-    server: Emulator, bad_scenario: Path
+    server: Emulator,
+    bad_scenario: Path,
 ) -> None:
     with pytest.raises(EmulatorError) as error:
         server.sandbox(scenario=str(bad_scenario))
@@ -450,7 +470,9 @@ def test_recorded_requests_are_told_oldest_first(used: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    "filters", [{"status": 401}, {"code": "credential_expired", "since": 1}], ids=str
+    "filters",
+    [{"status": 401}, {"code": "credential_expired", "since": 1}],
+    ids=str,
 )
 def test_recorded_requests_are_filtered(used: Sandbox, filters: Any) -> None:
     _, second = used.requests()

@@ -202,7 +202,8 @@ def pytest_runtest_setup():
 
 
 def test_what_replaces_sockets_before_the_first_fixture_is_not_in_its_way(
-    server: Emulator, tmp_path: Path
+    server: Emulator,
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "conftest.py").write_text(GUARDED)
     suite = "def test_clock(image_workflow): assert image_workflow.clock.pending == 0"

@@ -23,7 +23,8 @@ def test_it(image_workflow):
 
 
 def test_the_coverage_of_all_sandboxes_is_written_as_one(
-    server: Emulator, tmp_path: Path
+    server: Emulator,
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "test_mine.py").write_text(f"""{SUITE_HEAD}
 def test_answered(image_workflow):

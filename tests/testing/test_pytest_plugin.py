@@ -131,17 +131,22 @@ def test_it(image_workflow, image_workflow_emulator):
 
 
 def test_an_emulator_that_the_option_names_is_used(
-    runner: PytestRunner, server: Emulator
+    runner: PytestRunner,
+    server: Emulator,
 ) -> None:
     result = runner.run_without_url(
-        USES_RUNNING.format(url=server.url), "--image-workflow-url", server.url
+        USES_RUNNING.format(url=server.url),
+        "--image-workflow-url",
+        server.url,
     )
 
     assert result.parseoutcomes() == {"passed": 1}
 
 
 def test_an_emulator_that_the_variable_names_is_used(
-    runner: PytestRunner, server: Emulator, monkeypatch: pytest.MonkeyPatch
+    runner: PytestRunner,
+    server: Emulator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("EMULATOR_URL", server.url)
 
@@ -151,7 +156,8 @@ def test_an_emulator_that_the_variable_names_is_used(
 
 
 def test_without_an_address_an_emulator_is_started(
-    runner: PytestRunner, server: Emulator
+    runner: PytestRunner,
+    server: Emulator,
 ) -> None:
     result = runner.run_without_url(
         f"""
@@ -255,7 +261,9 @@ def test_none(image_workflow):
     ids=["a mistake", "no file"],
 )
 def test_readings_that_cannot_be_used_fail_the_tests(
-    runner: PytestRunner, file: str, complaint: str
+    runner: PytestRunner,
+    file: str,
+    complaint: str,
 ) -> None:
     (runner.folder / "known.yaml").write_text("readings:\n  D66: silnt\n")
 
@@ -299,7 +307,9 @@ def test_it(image_workflow): ...
     ids=["an argument by place", "an unknown option", "a wrong value"],
 )
 def test_a_mistake_in_a_marker_is_told_with_its_place(
-    runner: PytestRunner, marker: str, complaint: str
+    runner: PytestRunner,
+    marker: str,
+    complaint: str,
 ) -> None:
     result = runner.run(f"""
 @pytest.mark.image_workflow({marker})

@@ -20,7 +20,8 @@ TOO_LARGE = (413, "invalid_request")
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip"])
 def test_a_compressed_body_is_malformed(
-    emulator: EmulatorUnderTest, encoding: str
+    emulator: EmulatorUnderTest,
+    encoding: str,
 ) -> None:
     headers = JSON | {"Content-Encoding": encoding}
 
@@ -45,7 +46,8 @@ def test_a_compressed_body_is_malformed(
     ],
 )
 def test_a_body_that_is_not_declared_as_json_is_malformed(
-    emulator: EmulatorUnderTest, content_type: str
+    emulator: EmulatorUnderTest,
+    content_type: str,
 ) -> None:
     headers = {"Content-Type": content_type}
 
@@ -65,7 +67,8 @@ def test_a_body_that_is_not_declared_as_json_is_malformed(
     ],
 )
 def test_a_body_is_declared_as_json(
-    emulator: EmulatorUnderTest, content_type: str
+    emulator: EmulatorUnderTest,
+    content_type: str,
 ) -> None:
     headers = {"Content-Type": content_type}
 
@@ -83,7 +86,8 @@ def test_a_body_is_declared_as_json(
     ],
 )
 def test_a_content_type_that_comes_twice_is_malformed(
-    emulator: EmulatorUnderTest, values: tuple[str, str]
+    emulator: EmulatorUnderTest,
+    values: tuple[str, str],
 ) -> None:
     """D59."""
     headers = [("Content-Type", value) for value in values]
@@ -103,7 +107,8 @@ def upload_of(size_bytes: str) -> bytes:
     ["5", "5.0", "5e0", "50e-1", "5.0000000000000001", "50000000000000000000001e-22"],
 )
 def test_a_number_is_whole_if_its_double_is(
-    emulator: EmulatorUnderTest, number: str
+    emulator: EmulatorUnderTest,
+    number: str,
 ) -> None:
     """D52."""
     answer = emulator.post("/uploads", content=upload_of(number), headers=JSON)
@@ -116,7 +121,8 @@ def test_a_number_is_whole_if_its_double_is(
     ["5.01", "1e-400", "1e300", "-1e300", "9" * 300, "123456789012345678901234567890"],
 )
 def test_a_number_that_the_contract_forbids_is_named(
-    emulator: EmulatorUnderTest, number: str
+    emulator: EmulatorUnderTest,
+    number: str,
 ) -> None:
     """D52."""
     answer = emulator.post("/uploads", content=upload_of(number), headers=JSON)
@@ -127,7 +133,8 @@ def test_a_number_that_the_contract_forbids_is_named(
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5_000, "-" + "9" * 5_000])
 def test_a_number_larger_than_any_double_is_malformed(
-    emulator: EmulatorUnderTest, number: str
+    emulator: EmulatorUnderTest,
+    number: str,
 ) -> None:
     """D52."""
     answer = emulator.post("/uploads", content=upload_of(number), headers=JSON)
@@ -138,11 +145,14 @@ def test_a_number_larger_than_any_double_is_malformed(
 
 @pytest.mark.parametrize("escape", [r"\ud800", r"\udc00\ud800", r"\uD83D\u0041"])
 def test_half_of_a_surrogate_pair_is_malformed(
-    emulator: EmulatorUnderTest, escape: str
+    emulator: EmulatorUnderTest,
+    escape: str,
 ) -> None:
     """D03."""
     answer = emulator.post(
-        "/products", content=f'{{"name": "{escape}"}}'.encode(), headers=JSON
+        "/products",
+        content=f'{{"name": "{escape}"}}'.encode(),
+        headers=JSON,
     )
 
     assert answer.outcome == MALFORMED
@@ -153,7 +163,9 @@ def test_half_of_a_surrogate_pair_is_malformed(
 def test_deep_nesting_is_malformed(emulator: EmulatorUnderTest, levels: int) -> None:
     """D56."""
     answer = emulator.post(
-        "/products", content=b"[" * levels + b"]" * levels, headers=JSON
+        "/products",
+        content=b"[" * levels + b"]" * levels,
+        headers=JSON,
     )
 
     assert answer.outcome == MALFORMED
@@ -169,11 +181,14 @@ def test_deep_nesting_is_malformed(emulator: EmulatorUnderTest, levels: int) -> 
     ids=["deep", "wide"],
 )
 def test_arrays_within_the_levels_are_checked_against_the_contract(
-    emulator: EmulatorUnderTest, content: bytes
+    emulator: EmulatorUnderTest,
+    content: bytes,
 ) -> None:
     """D56: whatever their number."""
     answer = emulator.post(
-        "/products", content=b'{"name": ' + content + b"}", headers=JSON
+        "/products",
+        content=b'{"name": ' + content + b"}",
+        headers=JSON,
     )
 
     assert answer.outcome == INVALID_INPUT
@@ -200,7 +215,10 @@ def test_arrays_within_the_levels_are_checked_against_the_contract(
     ],
 )
 def test_a_detail_has_the_byte_or_the_escaped_pointer(
-    emulator: EmulatorUnderTest, path: str, content: bytes, detail: str
+    emulator: EmulatorUnderTest,
+    path: str,
+    content: bytes,
+    detail: str,
 ) -> None:
     answer = emulator.post(path, content=content, headers=JSON)
 
@@ -208,10 +226,13 @@ def test_a_detail_has_the_byte_or_the_escaped_pointer(
 
 
 @pytest.mark.parametrize(
-    ("size", "outcome"), [(MEBIBYTE, CREATED), (MEBIBYTE + 1, TOO_LARGE)]
+    ("size", "outcome"),
+    [(MEBIBYTE, CREATED), (MEBIBYTE + 1, TOO_LARGE)],
 )
 def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_not(
-    emulator: EmulatorUnderTest, size: int, outcome: tuple[int, str]
+    emulator: EmulatorUnderTest,
+    size: int,
+    outcome: tuple[int, str],
 ) -> None:
     content = UPLOAD_CONTENT.ljust(size)
 
@@ -246,7 +267,9 @@ def test_a_body_that_grows_beyond_one_mebibyte_is_not_read_on(
     ],
 )
 def test_a_name_that_cannot_be_seen_is_refused(
-    emulator: EmulatorUnderTest, asset_id: str, name: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
+    name: str,
 ) -> None:
     """D04."""
     body = {"name": name, "asset_ids": [asset_id], "primary_asset_id": asset_id}
@@ -272,7 +295,9 @@ def test_a_name_that_cannot_be_seen_is_refused(
     ],
 )
 def test_any_other_name_is_kept_as_it_is(
-    emulator: EmulatorUnderTest, asset_id: str, name: str
+    emulator: EmulatorUnderTest,
+    asset_id: str,
+    name: str,
 ) -> None:
     """D04."""
     product = emulator.product(asset_id, name=name)
@@ -312,7 +337,10 @@ def test_a_value_that_looks_like_the_end_of_a_sentence_is_quoted_whole(
     [(13, 10, "4 more"), (500, 10, "91 more"), (5_000, 1, "")],
 )
 def test_a_problem_names_ten_violations_at_most_and_not_all_of_a_large_body_are_looked_for(
-    emulator: EmulatorUnderTest, count: int, told: int, rest: str
+    emulator: EmulatorUnderTest,
+    count: int,
+    told: int,
+    rest: str,
 ) -> None:
     answer = emulator.photograph(asset_ids=[0] * count)
 
@@ -334,7 +362,9 @@ def test_a_problem_names_ten_violations_at_most_and_not_all_of_a_large_body_are_
     ],
 )
 def test_a_refusal_points_at_the_field_of_a_choice(
-    emulator: EmulatorUnderTest, where: str, fields: Json
+    emulator: EmulatorUnderTest,
+    where: str,
+    fields: Json,
 ) -> None:
     """D08."""
     body: Json = {"asset_ids": ["a"]} | fields

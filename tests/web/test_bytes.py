@@ -107,7 +107,8 @@ def test_the_first_thing_that_is_wrong_decides_and_nothing_is_kept(
 
 
 def test_headers_that_no_upload_asks_for_change_nothing(
-    emulator: EmulatorUnderTest, session: Json
+    emulator: EmulatorUnderTest,
+    session: Json,
 ) -> None:
     foreign = {
         "Range": "bytes=0-1",
@@ -146,7 +147,9 @@ def test_no_more_is_read_than_the_session_declared(emulator: EmulatorUnderTest) 
     ids=["announced", "none", "unannounced"],
 )
 def test_a_wrong_number_of_bytes_is_told_with_the_right_one(
-    emulator: EmulatorUnderTest, found: str, sent: Json
+    emulator: EmulatorUnderTest,
+    found: str,
+    sent: Json,
 ) -> None:
     session = emulator.open_upload(1)
 
@@ -169,7 +172,8 @@ def test_a_wrong_number_of_bytes_after_the_right_ones_is_told_what_was_accepted(
 
 
 def test_two_uploads_of_equal_bytes_at_the_same_time_agree(
-    emulator: EmulatorUnderTest, session: Json
+    emulator: EmulatorUnderTest,
+    session: Json,
 ) -> None:
     first, second = emulator.together(call_of(session), call_of(session))
 
@@ -179,7 +183,8 @@ def test_two_uploads_of_equal_bytes_at_the_same_time_agree(
 
 
 def test_of_two_uploads_of_other_bytes_at_the_same_time_one_conflicts(
-    emulator: EmulatorUnderTest, session: Json
+    emulator: EmulatorUnderTest,
+    session: Json,
 ) -> None:
     other = call_of(session, DATA[:9], b"z" * len(DATA[9:]))
 
@@ -195,7 +200,8 @@ def in_upper_case(session: Json) -> dict[str, str]:
 
 
 def test_headers_may_be_in_whatever_case(
-    emulator: EmulatorUnderTest, session: Json
+    emulator: EmulatorUnderTest,
+    session: Json,
 ) -> None:
     answer = emulator.send_bytes(session, DATA, headers=in_upper_case(session))
 
@@ -205,7 +211,10 @@ def test_headers_may_be_in_whatever_case(
 @pytest.mark.parametrize("name", ["Content-Type", "X-Upload-Binding"])
 @pytest.mark.parametrize("mistake", ["missing", "twice", "padded"])
 def test_each_header_must_be_there_once_and_as_it_was_given(
-    emulator: EmulatorUnderTest, session: Json, name: str, mistake: str
+    emulator: EmulatorUnderTest,
+    session: Json,
+    name: str,
+    mistake: str,
 ) -> None:
     headers = in_upper_case(session)
     if mistake == "missing":
@@ -222,10 +231,14 @@ def test_each_header_must_be_there_once_and_as_it_was_given(
 
 
 @pytest.mark.parametrize(
-    ("data", "status"), [(DATA, 201), (b"no picture", 422)], ids=["exchanged", "failed"]
+    ("data", "status"),
+    [(DATA, 201), (b"no picture", 422)],
+    ids=["exchanged", "failed"],
 )
 def test_a_finished_session_is_gone_after_its_window(
-    emulator: EmulatorUnderTest, data: bytes, status: int
+    emulator: EmulatorUnderTest,
+    data: bytes,
+    status: int,
 ) -> None:
     """D45."""
     session, token = emulator.ready_upload(data)
@@ -243,7 +256,8 @@ def test_a_finished_session_is_gone_after_its_window(
 
 
 def test_bytes_still_coming_when_the_window_closes_are_late(
-    emulator: EmulatorUnderTest, session: Json
+    emulator: EmulatorUnderTest,
+    session: Json,
 ) -> None:
     before = held_bytes(emulator)
 
@@ -318,7 +332,8 @@ def test_an_upload_whose_asset_finds_no_room_stays_as_it_was(
 
 @pytest.mark.parametrize("meanwhile", ["reset", "deleted"])
 def test_bytes_whose_sandbox_ends_meanwhile_are_not_found(
-    emulator: EmulatorUnderTest, meanwhile: str
+    emulator: EmulatorUnderTest,
+    meanwhile: str,
 ) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     session = emulator.open_upload(len(DATA), key=f"{FULL}_mine")
@@ -346,7 +361,8 @@ def test_bytes_whose_sandbox_ends_meanwhile_are_not_found(
     ],
 )
 def test_a_wrong_token_is_refused_and_the_right_one_serves_once(
-    emulator: EmulatorUnderTest, token: str
+    emulator: EmulatorUnderTest,
+    token: str,
 ) -> None:
     """D17, D49."""
     session, right_token = emulator.ready_upload()
@@ -363,7 +379,8 @@ def test_a_wrong_token_is_refused_and_the_right_one_serves_once(
 
 
 def test_bytes_that_cost_their_helper_are_refused(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def lose(*_: object) -> None:
         raise LostHelperError
@@ -388,7 +405,8 @@ def stopped(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
 
 
 def test_a_picture_that_is_asked_for_while_the_emulator_stops_is_unavailable(
-    stopped: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
+    stopped: EmulatorUnderTest,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     pose = stopped.items("/poses")[0]
 
@@ -401,7 +419,8 @@ def test_a_picture_that_is_asked_for_while_the_emulator_stops_is_unavailable(
 
 
 def test_reads_of_a_size_while_the_emulator_stops_are_answered_by_the_contract(
-    emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
+    emulator: EmulatorUnderTest,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     emulator.application = Application(settings_of())
     photograph = emulator.photograph().json
@@ -466,7 +485,8 @@ def asset(emulator: EmulatorUnderTest) -> Json:
 
 
 def test_the_file_is_what_the_asset_says(
-    emulator: EmulatorUnderTest, asset: Json
+    emulator: EmulatorUnderTest,
+    asset: Json,
 ) -> None:
     answer = emulator.fetch(asset["url"])
 
@@ -481,10 +501,13 @@ def test_the_file_is_what_the_asset_says(
 
 
 @pytest.mark.parametrize(
-    "method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"]
+    "method",
+    ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"],
 )
 def test_a_file_can_only_be_read(
-    emulator: EmulatorUnderTest, asset: Json, method: str
+    emulator: EmulatorUnderTest,
+    asset: Json,
+    method: str,
 ) -> None:
     answer = emulator.fetch(asset["url"], method)
 
@@ -504,7 +527,10 @@ def test_a_file_can_only_be_read(
     ],
 )
 def test_a_range_is_sent(
-    emulator: EmulatorUnderTest, asset: Json, asked: str, part: slice
+    emulator: EmulatorUnderTest,
+    asset: Json,
+    asked: str,
+    part: slice,
 ) -> None:
     whole = emulator.fetch(asset["url"]).body
 
@@ -518,7 +544,8 @@ def test_a_range_is_sent(
 
 
 def test_the_head_of_a_range_has_its_length(
-    emulator: EmulatorUnderTest, asset: Json
+    emulator: EmulatorUnderTest,
+    asset: Json,
 ) -> None:
     answer = emulator.fetch(asset["url"], "HEAD", {"Range": "bytes=1-9"})
 
@@ -529,7 +556,9 @@ def test_the_head_of_a_range_has_its_length(
 
 @pytest.mark.parametrize("asked", ["bytes=-0", f"bytes={'9' * 18}-"])
 def test_a_range_outside_of_the_file_is_refused(
-    emulator: EmulatorUnderTest, asset: Json, asked: str
+    emulator: EmulatorUnderTest,
+    asset: Json,
+    asked: str,
 ) -> None:
     answer = emulator.fetch(asset["url"], headers={"Range": asked})
 
@@ -557,7 +586,9 @@ def test_a_range_outside_of_the_file_is_refused(
     ],
 )
 def test_what_is_no_single_range_is_ignored(
-    emulator: EmulatorUnderTest, asset: Json, asked: str
+    emulator: EmulatorUnderTest,
+    asset: Json,
+    asked: str,
 ) -> None:
     answer = emulator.fetch(asset["url"], headers={"Range": asked})
 
@@ -581,7 +612,11 @@ def test_what_is_no_single_range_is_ignored(
     ],
 )
 def test_the_etag_decides_conditions(
-    emulator: EmulatorUnderTest, asset: Json, name: str, value: str, status: int
+    emulator: EmulatorUnderTest,
+    asset: Json,
+    name: str,
+    value: str,
+    status: int,
 ) -> None:
     etag = emulator.fetch(asset["url"]).headers["etag"]
     headers = {"Range": "bytes=0-1", name: value.format(etag=etag)}
@@ -593,7 +628,8 @@ def test_the_etag_decides_conditions(
 
 
 def test_a_client_that_has_the_file_gets_no_bytes(
-    emulator: EmulatorUnderTest, asset: Json
+    emulator: EmulatorUnderTest,
+    asset: Json,
 ) -> None:
     etag = emulator.fetch(asset["url"]).headers["etag"]
 
@@ -609,7 +645,8 @@ def with_each_character_replaced(path: str, text: str) -> Iterator[str]:
 
 
 def test_an_address_that_was_not_handed_out_leads_to_no_file(
-    emulator: EmulatorUnderTest, asset: Json
+    emulator: EmulatorUnderTest,
+    asset: Json,
 ) -> None:
     root, _, path = asset["url"].partition("/files/")
     wrong_paths = {f"../{path}", f"{path}/", path.upper()}
@@ -626,7 +663,8 @@ def test_an_address_that_was_not_handed_out_leads_to_no_file(
 
 @pytest.mark.emulator(readings="D19=redirects", clock="manual")
 def test_a_file_is_redirected_to_a_signed_address_for_a_minute(
-    emulator: EmulatorUnderTest, asset: Json
+    emulator: EmulatorUnderTest,
+    asset: Json,
 ) -> None:
     redirect = emulator.fetch(asset["url"])
     target = redirect.headers["location"]
@@ -647,7 +685,10 @@ def test_a_file_is_redirected_to_a_signed_address_for_a_minute(
     [(r"signature=\w", "signature=~"), (r"until=\d+", "until=9")],
 )
 def test_a_signed_address_that_was_changed_leads_to_no_file(
-    emulator: EmulatorUnderTest, asset: Json, pattern: str, replacement: str
+    emulator: EmulatorUnderTest,
+    asset: Json,
+    pattern: str,
+    replacement: str,
 ) -> None:
     target = emulator.fetch(asset["url"]).headers["location"]
 
@@ -664,7 +705,8 @@ def files_of(emulator: EmulatorUnderTest, ingredient: Json) -> list[bytes]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_picture_of_an_ingredient_shows_something_else(
-    emulator: EmulatorUnderTest, kind: str
+    emulator: EmulatorUnderTest,
+    kind: str,
 ) -> None:
     files = []
 
@@ -679,7 +721,8 @@ def test_each_picture_of_an_ingredient_shows_something_else(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_pictures_of_a_teams_own_ingredient_have_the_size_of_a_card(
-    emulator: EmulatorUnderTest, kind: str
+    emulator: EmulatorUnderTest,
+    kind: str,
 ) -> None:
     ingredient = emulator.author(kind)
 
@@ -715,7 +758,8 @@ def make_memory_short(emulator: EmulatorUnderTest) -> None:
 
 
 def test_a_list_knows_the_sizes_of_pictures_that_found_no_room(
-    emulator: EmulatorUnderTest, drawn_assets: list[Json]
+    emulator: EmulatorUnderTest,
+    drawn_assets: list[Json],
 ) -> None:
     files = files_of_assets(emulator, drawn_assets)
 
@@ -727,7 +771,8 @@ def test_a_list_knows_the_sizes_of_pictures_that_found_no_room(
 
 
 def test_pictures_that_found_no_room_are_drawn_again_byte_for_byte(
-    emulator: EmulatorUnderTest, drawn_assets: list[Json]
+    emulator: EmulatorUnderTest,
+    drawn_assets: list[Json],
 ) -> None:
     files = files_of_assets(emulator, drawn_assets)
     memory = emulator.sandbox.memory
@@ -740,7 +785,8 @@ def test_pictures_that_found_no_room_are_drawn_again_byte_for_byte(
 
 
 def test_a_generation_is_drawn_at_once_and_only_once(
-    emulator: EmulatorUnderTest, asset: Json
+    emulator: EmulatorUnderTest,
+    asset: Json,
 ) -> None:
     outputs: list[Json] = []
     for _ in range(2):

@@ -41,10 +41,15 @@ def sources(emulator: EmulatorUnderTest) -> list[str]:
 
 
 def order(
-    emulator: EmulatorUnderTest, sources: list[str], resolution: str, images: int = 1
+    emulator: EmulatorUnderTest,
+    sources: list[str],
+    resolution: str,
+    images: int = 1,
 ) -> Json:
     answer = emulator.photograph(
-        asset_ids=sources, resolution=resolution, image_count=images
+        asset_ids=sources,
+        resolution=resolution,
+        image_count=images,
     )
     return dict(answer.json)
 
@@ -59,7 +64,9 @@ def draw_what_waits(emulator: EmulatorUnderTest) -> None:
 
 
 def test_a_list_waits_for_no_large_picture_that_was_finished_before(
-    emulator: EmulatorUnderTest, sources: list[str], events: list[str]
+    emulator: EmulatorUnderTest,
+    sources: list[str],
+    events: list[str],
 ) -> None:
     order(emulator, sources, "4k")
     emulator.told("POST", "/clock/advance", {"seconds": 60})
@@ -74,7 +81,9 @@ def test_a_list_waits_for_no_large_picture_that_was_finished_before(
 
 
 def test_small_pictures_are_drawn_when_they_are_asked_for(
-    emulator: EmulatorUnderTest, sources: list[str], events: list[str]
+    emulator: EmulatorUnderTest,
+    sources: list[str],
+    events: list[str],
 ) -> None:
     order(emulator, sources, "1k")
 
@@ -85,7 +94,9 @@ def test_small_pictures_are_drawn_when_they_are_asked_for(
 
 
 def test_large_pictures_that_nobody_asked_for_are_drawn_one_by_one(
-    emulator: EmulatorUnderTest, sources: list[str], events: list[str]
+    emulator: EmulatorUnderTest,
+    sources: list[str],
+    events: list[str],
 ) -> None:
     order(emulator, sources, "2k", images=3)
 
@@ -96,7 +107,9 @@ def test_large_pictures_that_nobody_asked_for_are_drawn_one_by_one(
 
 
 def test_large_pictures_wait_for_the_pictures_that_somebody_asked_for(
-    emulator: EmulatorUnderTest, sources: list[str], events: list[str]
+    emulator: EmulatorUnderTest,
+    sources: list[str],
+    events: list[str],
 ) -> None:
     small = emulator.wait_for(order(emulator, sources, "1k"))
     order(emulator, sources, "2k")
@@ -109,7 +122,9 @@ def test_large_pictures_wait_for_the_pictures_that_somebody_asked_for(
 
 
 def test_a_saved_state_does_not_depend_on_what_was_drawn_unasked(
-    emulator: EmulatorUnderTest, sources: list[str], events: list[str]
+    emulator: EmulatorUnderTest,
+    sources: list[str],
+    events: list[str],
 ) -> None:
     order(emulator, sources, "2k")
     emulator.told("POST", "/clock/advance", {"seconds": 60})
@@ -138,7 +153,9 @@ def test_no_drawing_outlives_the_emulator(emulator: EmulatorUnderTest) -> None:
 
 
 def test_nothing_is_drawn_for_a_sandbox_that_was_reset_meanwhile(
-    emulator: EmulatorUnderTest, sources: list[str], events: list[str]
+    emulator: EmulatorUnderTest,
+    sources: list[str],
+    events: list[str],
 ) -> None:
     order(emulator, sources, "2k", images=2)
 

@@ -92,7 +92,8 @@ outcome, and a word of the detail."""
 
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_it_is_refused_by_every_operation(
-    emulator: EmulatorUnderTest, wrong: str
+    emulator: EmulatorUnderTest,
+    wrong: str,
 ) -> None:
     operations, change, outcome, word = REFUSED[wrong]
     things = prepare(emulator)
@@ -118,7 +119,9 @@ def test_it_is_refused_by_every_operation(
     ],
 )
 def test_an_absent_resource_is_not_found_whatever_its_id_looks_like(
-    emulator: EmulatorUnderTest, path: str, code: str
+    emulator: EmulatorUnderTest,
+    path: str,
+    code: str,
 ) -> None:
     """D07."""
     for identifier in (
@@ -141,7 +144,8 @@ def test_an_absent_resource_is_not_found_whatever_its_id_looks_like(
 
 @pytest.mark.parametrize("value", [f"bearer {FULL}", f"BEARER   {FULL} "])
 def test_a_credential_is_bearer_in_any_case_spaces_and_a_key(
-    emulator: EmulatorUnderTest, value: str
+    emulator: EmulatorUnderTest,
+    value: str,
 ) -> None:
     answer = emulator.get("/team", None, headers={"Authorization": value})
 
@@ -165,7 +169,8 @@ def test_a_credential_is_bearer_in_any_case_spaces_and_a_key(
     ],
 )
 def test_any_other_credential_is_unknown(
-    emulator: EmulatorUnderTest, value: str
+    emulator: EmulatorUnderTest,
+    value: str,
 ) -> None:
     answer = emulator.get("/team", None, headers={"Authorization": value})
 
@@ -191,7 +196,8 @@ def test_two_idempotency_keys_are_refused(emulator: EmulatorUnderTest) -> None:
 
 @pytest.mark.parametrize("key", ["", " ", "\t", "k" * 256])
 def test_an_idempotency_key_has_1_to_255_characters(
-    emulator: EmulatorUnderTest, key: str
+    emulator: EmulatorUnderTest,
+    key: str,
 ) -> None:
     """D58."""
     answer = emulator.post("/uploads", UPLOAD, idempotency_key=key)
@@ -218,7 +224,8 @@ def test_an_idempotency_key_has_1_to_255_characters(
     ],
 )
 def test_a_limit_is_a_number_from_1_to_100(
-    emulator: EmulatorUnderTest, limit: str
+    emulator: EmulatorUnderTest,
+    limit: str,
 ) -> None:
     """D02."""
     answer = emulator.get(f"/assets?limit={limit}")
@@ -257,7 +264,8 @@ def test_a_limit_is_a_number_from_1_to_100(
     ],
 )
 def test_a_query_that_the_contract_does_not_have_is_refused(
-    emulator: EmulatorUnderTest, target: str
+    emulator: EmulatorUnderTest,
+    target: str,
 ) -> None:
     assert emulator.get(target).outcome == MALFORMED
 
@@ -267,7 +275,8 @@ def test_a_query_that_the_contract_does_not_have_is_refused(
     ["/assets?", "/assets?&", "/assets?&limit=5&", "/team?", "/assets?lim%69t=5"],
 )
 def test_a_query_of_nothing_or_in_another_spelling_is_accepted(
-    emulator: EmulatorUnderTest, target: str
+    emulator: EmulatorUnderTest,
+    target: str,
 ) -> None:
     assert emulator.get(target).status == 200
 
@@ -299,7 +308,8 @@ def statuses(emulator: EmulatorUnderTest, count: int, key: str = FULL) -> list[i
 
 @pytest.mark.parametrize("target", ["/team", "/assets/ast_1", "/assets?limit=0"])
 def test_every_request_with_a_valid_key_to_an_operation_counts(
-    emulator: EmulatorUnderTest, target: str
+    emulator: EmulatorUnderTest,
+    target: str,
 ) -> None:
     """D41."""
     emulator.get(target)
@@ -308,10 +318,13 @@ def test_every_request_with_a_valid_key_to_an_operation_counts(
 
 
 @pytest.mark.parametrize(
-    ("target", "key"), [("/nothing", FULL), ("/uploads", FULL), ("/team", None)]
+    ("target", "key"),
+    [("/nothing", FULL), ("/uploads", FULL), ("/team", None)],
 )
 def test_a_request_to_no_operation_or_without_a_key_does_not_count(
-    emulator: EmulatorUnderTest, target: str, key: str | None
+    emulator: EmulatorUnderTest,
+    target: str,
+    key: str | None,
 ) -> None:
     """D41."""
     emulator.get(target, key)
@@ -388,7 +401,8 @@ def test_jpeg_on_a_transparent_background_is_png_and_the_same_request(
     ids=str,
 )
 def test_two_bodies_that_mean_something_else_are_not(
-    emulator: EmulatorUnderTest, change: dict[str, Any]
+    emulator: EmulatorUnderTest,
+    change: dict[str, Any],
 ) -> None:
     """D14: a key that is used again is refused whatever the second body refers to."""
     body: dict[str, Any] = {
@@ -412,7 +426,10 @@ def test_spelling_the_order_of_keys_and_white_space_do_not_matter(
 
     escaped_path = emulator.post("/uplo%61ds", UPLOAD, idempotency_key="k")
     spaced_body = emulator.post(
-        "/uploads", content=content, headers=JSON, idempotency_key="k"
+        "/uploads",
+        content=content,
+        headers=JSON,
+        idempotency_key="k",
     )
 
     assert escaped_path == first
@@ -455,7 +472,8 @@ def test_the_order_of_the_assets_is_a_part_of_the_intent_of_a_change(
 
 
 def test_no_key_is_forgotten_within_24_hours(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """D58: new keys are refused instead."""
     for module in (
@@ -501,7 +519,8 @@ def objects(value: Any) -> list[Json]:
 @evolved
 @pytest.mark.parametrize("operation", CALLS)
 def test_every_object_of_every_operation_has_an_unknown_field(
-    emulator: EmulatorUnderTest, operation: str
+    emulator: EmulatorUnderTest,
+    operation: str,
 ) -> None:
     call = CALLS[operation](prepare(emulator))
 

@@ -51,7 +51,8 @@ for each_method, template, _ in shipped_checker().operations():
 
 @pytest.mark.parametrize("path", ALLOWED)
 def test_another_method_of_a_known_path_is_405_and_told_what_is_allowed(
-    emulator: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest,
+    path: str,
 ) -> None:
     """D06; before the credential is looked at (D01)."""
     allowed = ", ".join(sorted(ALLOWED[path]))
@@ -98,7 +99,8 @@ def test_an_unknown_path_is_not_found(emulator: EmulatorUnderTest, path: str) ->
 
 
 def test_every_operation_needs_a_handler(
-    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
+    make_emulator: MakeEmulator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     handlers = dict(OPERATIONS)
     del handlers["getTeam"]
@@ -143,10 +145,12 @@ DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {
         emulator.premade("pose")["card_image_url"]
     ),
     "service.resources.uploads.accept": lambda emulator: emulator.send_bytes(
-        emulator.open_upload(5), b"bytes"
+        emulator.open_upload(5),
+        b"bytes",
     ),
     "control.plane.ControlPlane.find_sandbox": lambda emulator: emulator.ask(
-        "GET", "/clock"
+        "GET",
+        "/clock",
     ),
 }
 """Where a defect is, and a request that meets it."""
@@ -185,7 +189,11 @@ def sent(method: str, target: str, json: Any = None, **options: Any) -> Step:
 
 def upload(key: str = FULL, idempotency_key: str = "k", **fields: int) -> Step:
     return sent(
-        "POST", "/uploads", UPLOAD | fields, key=key, idempotency_key=idempotency_key
+        "POST",
+        "/uploads",
+        UPLOAD | fields,
+        key=key,
+        idempotency_key=idempotency_key,
     )
 
 
@@ -232,7 +240,9 @@ def walking_from_close_up(emulator: EmulatorUnderTest) -> Answer:
     """The Pose `Walking` is seen from afar only."""
     pose = emulator.premade("pose", "Walking")["id"]
     return emulator.photograph(
-        pose_id=pose, camera_distance="close", photography_style_id="sty_1"
+        pose_id=pose,
+        camera_distance="close",
+        photography_style_id="sty_1",
     )
 
 
@@ -342,7 +352,8 @@ ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
 
 @pytest.mark.parametrize("order", ORDER)
 def test_of_two_checks_the_earlier_one_answers(
-    emulator: EmulatorUnderTest, order: str
+    emulator: EmulatorUnderTest,
+    order: str,
 ) -> None:
     code, *steps = ORDER[order]
     *earlier_steps, last_step = steps

@@ -71,7 +71,9 @@ def of_sandbox(function: Function) -> Function:
 
 
 of_team: Final[Decorator] = click.option(
-    "--team", metavar="TEAM", help="for one Team only, by name or id"
+    "--team",
+    metavar="TEAM",
+    help="for one Team only, by name or id",
 )
 
 

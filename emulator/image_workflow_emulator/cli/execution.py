@@ -54,7 +54,9 @@ class Execution:
 
 
 def execute(
-    execution: Execution, settings: Settings, environment: Mapping[str, str]
+    execution: Execution,
+    settings: Settings,
+    environment: Mapping[str, str],
 ) -> tuple[Report, bool]:
     """Run a command against an emulator, and write the files that are asked for.
 
@@ -119,7 +121,9 @@ def _coverage(execution: Execution, server: "_Server") -> dict[str, Any] | None:
 
 
 def _variables(
-    environment: Mapping[str, str], address: str, application: Application
+    environment: Mapping[str, str],
+    address: str,
+    application: Application,
 ) -> dict[str, str]:
     """Return the environment of the command, in which nothing leads to another
     emulator, nor to this one by a proxy.

@@ -75,7 +75,8 @@ def _check_line(check: Mapping[str, Any]) -> str:
 
 
 def _notes(
-    entry: Mapping[str, Any], explanation: Mapping[str, Any]
+    entry: Mapping[str, Any],
+    explanation: Mapping[str, Any],
 ) -> Iterator[tuple[str, str]]:
     """Iterate over what else is known of a request: a name, and a text."""
     if explanation["remedy"]:

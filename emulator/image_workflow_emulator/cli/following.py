@@ -10,7 +10,8 @@ _POLL_SECONDS: Final = 0.1
 
 
 def answered_requests(
-    control: ControlClient, filters: Mapping[str, str | None]
+    control: ControlClient,
+    filters: Mapping[str, str | None],
 ) -> Iterator[dict[str, Any]]:
     """Iterate without end over the requests that filters select, each once it is
     answered. The first are those of a list.

@@ -47,7 +47,10 @@ class Words(click.Group):
             self.explain_order(ctx, words, error)
 
     def explain_order(
-        self, ctx: click.Context, words: Sequence[str], error: click.UsageError
+        self,
+        ctx: click.Context,
+        words: Sequence[str],
+        error: click.UsageError,
     ) -> NoReturn:
         """Raise an error about words that cannot be read: if they have a command after
         an option, say where its options belong.
@@ -66,7 +69,9 @@ class Words(click.Group):
         raise click.UsageError(message, ctx) from error
 
     def resolve_command(
-        self, ctx: click.Context, args: list[str]
+        self,
+        ctx: click.Context,
+        args: list[str],
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is typed. Raises UsageError for any other word."""
         word = args[0]
@@ -88,7 +93,10 @@ class Noun(Words):
     """A command with verbs, of which one may be meant where none is typed."""
 
     def __init__(
-        self, *arguments: Any, default: str | None = None, **more: Any
+        self,
+        *arguments: Any,
+        default: str | None = None,
+        **more: Any,
     ) -> None:
         super().__init__(*arguments, **more)
         self.subcommand_metavar = "VERB ..."
@@ -112,7 +120,9 @@ class Noun(Words):
             self.explain_order(ctx, ctx.meta.get(_TYPED, ()), error)
 
     def shell_complete(
-        self, ctx: click.Context, incomplete: str
+        self,
+        ctx: click.Context,
+        incomplete: str,
     ) -> list[CompletionItem]:
         """Offer the verbs, and the options of the default verb."""
         items = super().shell_complete(ctx, incomplete)
@@ -160,7 +170,9 @@ class Program(Words):
         return command
 
     def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter
+        self,
+        ctx: click.Context,
+        formatter: click.HelpFormatter,
     ) -> None:
         """List the commands in their groups, without their modules."""
         for title, commands in self.groups.items():
@@ -170,7 +182,9 @@ class Program(Words):
                 )
 
     def shell_complete(
-        self, ctx: click.Context, incomplete: str
+        self,
+        ctx: click.Context,
+        incomplete: str,
     ) -> list[CompletionItem]:
         """Offer the commands, without their modules."""
         return [

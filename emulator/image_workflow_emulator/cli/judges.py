@@ -59,7 +59,8 @@ def conduct_finding(finding: Finding, place: str = "") -> ReportFinding:
 
 
 def conduct_words(
-    findings: Iterable[Finding | ReportFinding], checked: Mapping[str, int]
+    findings: Iterable[Finding | ReportFinding],
+    checked: Mapping[str, int],
 ) -> str:
     """Say in short what was found, and how many rules could have found something."""
     counts = Counter(finding.severity for finding in findings)

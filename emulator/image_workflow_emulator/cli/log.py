@@ -75,7 +75,13 @@ class _LineFormatter(logging.Formatter):
         """Return the line that is written in place of lines that were left out."""
         message = left_out_note(lines)
         record = logging.LogRecord(
-            __name__, logging.WARNING, "", 0, message, None, None
+            __name__,
+            logging.WARNING,
+            "",
+            0,
+            message,
+            None,
+            None,
         )
         return self.format(record)
 

@@ -64,7 +64,10 @@ def _status_of(words: Sequence[str]) -> int:
         has_no_colour = bool(os.environ.get("NO_COLOR"))
         color = False if has_no_colour else None
         with program.make_context(
-            PROGRAM, list(words), obj=os.environ, color=color
+            PROGRAM,
+            list(words),
+            obj=os.environ,
+            color=color,
         ) as context:
             status: int | None = program.invoke(context)
         return status or 0
@@ -142,7 +145,10 @@ def _status_of_failure(error: Exception, words: Sequence[str]) -> int:
 
 
 def _refuse(
-    words: Sequence[str], message: str, code: str = "usage", status: int = BAD_USAGE
+    words: Sequence[str],
+    message: str,
+    code: str = "usage",
+    status: int = BAD_USAGE,
 ) -> int:
     """Say why a command did nothing, for programs as JSON too, and return the status."""
     from image_workflow_emulator.console.messages import complain, print_refusal

@@ -173,7 +173,10 @@ class Observation(Struct, kw_only=True):
             self._judge_conduct(sandbox, records, now)
 
     def _judge_conduct(
-        self, sandbox: Sandbox, records: list[RequestRecord], now: int
+        self,
+        sandbox: Sandbox,
+        records: list[RequestRecord],
+        now: int,
     ) -> None:
         from image_workflow_emulator.control.masks import Masks
         from image_workflow_emulator.examiner.conduct import judge

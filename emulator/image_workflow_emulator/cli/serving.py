@@ -27,7 +27,8 @@ _LOGGER = logging.getLogger("image_workflow_emulator.cli")
 
 @contextmanager
 def started(
-    settings: Settings, environment: Mapping[str, str]
+    settings: Settings,
+    environment: Mapping[str, str],
 ) -> Iterator[tuple[socket.socket, str, Application]]:
     """Give a socket that is bound, its address, and the application for it.
 
@@ -93,5 +94,6 @@ async def make_given(settings: Settings, address: str) -> None:
         from image_workflow_emulator.testing.seeding import Given
 
         await asyncio.to_thread(
-            Given(ControlClient(address, settings.control_token)).file, settings.given
+            Given(ControlClient(address, settings.control_token)).file,
+            settings.given,
         )

@@ -95,7 +95,9 @@ def _connected_socket(host: str, port: int, seconds: float) -> socket.socket:
     """Connect to the first address of a host that accepts. Raises OSError."""
     refusal = OSError(f"{host} has no address")
     for family, kind, protocol, _, address in _resolve(
-        host, port, type=socket.SOCK_STREAM
+        host,
+        port,
+        type=socket.SOCK_STREAM,
     ):
         connection = _Socket(family, kind, protocol)
         try:

@@ -142,7 +142,12 @@ class ControlClient:
         if body is not None:
             content = dumps(body).encode()
         answered = self.exchange(
-            method, path, content, JSON, query=query, seconds=seconds
+            method,
+            path,
+            content,
+            JSON,
+            query=query,
+            seconds=seconds,
         )
         answer: dict[str, Any] = loads(answered or "{}")
         return answer
@@ -246,7 +251,9 @@ class ControlClient:
         raise EmulatorError("not_found", f"{reason}; it has {keys}")
 
     def use_scenario(
-        self, scenario: str | Path | Mapping[str, Any], team: str | None = None
+        self,
+        scenario: str | Path | Mapping[str, Any],
+        team: str | None = None,
     ) -> dict[str, Any]:
         """Run another scenario from now on, as `Sandbox.use` does.
 

@@ -7,7 +7,8 @@ LOCAL_HOSTS: Final = ("127.0.0.1", "localhost")
 
 
 def no_proxy_variables(
-    environment: Mapping[str, str], hosts: Iterable[str] = LOCAL_HOSTS
+    environment: Mapping[str, str],
+    hosts: Iterable[str] = LOCAL_HOSTS,
 ) -> dict[str, str]:
     """Return NO_PROXY and no_proxy of an environment with hosts added.
 

@@ -16,7 +16,10 @@ Decorator: TypeAlias = Callable[[Function], Function]
 
 
 command_words: Final = click.argument(
-    "words", metavar="COMMAND [ARGUMENT ...]", nargs=-1, type=click.UNPROCESSED
+    "words",
+    metavar="COMMAND [ARGUMENT ...]",
+    nargs=-1,
+    type=click.UNPROCESSED,
 )
 """Adds the command that is run, as `words`."""
 NO_COMMAND: Final = "expected -- and a command after the options"
@@ -38,7 +41,10 @@ class _ReportFile(OutputFile):
     """A file of a report, whose suffix names its form."""
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> Any:
         """Return the file. Raises SettingError for an unknown suffix."""
         from image_workflow_emulator.console.report_files import check_suffix
@@ -79,7 +85,9 @@ def reporting(function: Function) -> Function:
 
 
 def _rules_beginning(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
+    _context: click.Context,
+    _parameter: click.Parameter,
+    incomplete: str,
 ) -> list[CompletionItem]:
     from image_workflow_emulator.examiner.conduct import RULES
 

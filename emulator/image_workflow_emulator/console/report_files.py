@@ -68,7 +68,9 @@ def junit(report: Report) -> str:
     from xml.etree.ElementTree import Element, tostring  # which take time to import
 
     suite = Element(
-        "testsuite", name=f"image-workflow-emulator.{report.kind}", errors="0"
+        "testsuite",
+        name=f"image-workflow-emulator.{report.kind}",
+        errors="0",
     )
     outcome = _add_case(suite, "outcome")
     rules = dict.fromkeys(report.checked)
@@ -121,7 +123,10 @@ def _add_case(suite: "Element", name: str) -> "Element":
     from xml.etree.ElementTree import SubElement
 
     return SubElement(
-        suite, "testcase", classname=suite.attrib["name"], name=printable(name)
+        suite,
+        "testcase",
+        classname=suite.attrib["name"],
+        name=printable(name),
     )
 
 

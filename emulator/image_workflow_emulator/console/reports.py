@@ -18,7 +18,9 @@ from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 
 
 def text_lines(
-    report: Report, width: int, paint: Callable[[str], str] = str
+    report: Report,
+    width: int,
+    paint: Callable[[str], str] = str,
 ) -> Iterator[str]:
     """Iterate over a report for people: outcome, findings, tables, and what to do next.
 
@@ -35,7 +37,10 @@ def text_lines(
 
 
 def _finding_lines(
-    finding: ReportFinding, width: int, paint: Callable[[str], str], told: set[str]
+    finding: ReportFinding,
+    width: int,
+    paint: Callable[[str], str],
+    told: set[str],
 ) -> Iterator[str]:
     """Iterate over a finding, without what was told of others before."""
     first, *others = _wrapped(sentence_of(finding), width, "  ")
@@ -72,7 +77,9 @@ def details_of(finding: ReportFinding) -> list[str]:
 
 
 def _table_lines(
-    table: ReportTable, width: int, paint: Callable[[str], str]
+    table: ReportTable,
+    width: int,
+    paint: Callable[[str], str],
 ) -> Iterator[str]:
     if table.columns:
         yield ""

@@ -30,7 +30,10 @@ class SettingOption(click.Option):
     """The option for one of the settings, whose value is its text."""
 
     def __init__(
-        self, param_decls: Sequence[str], option: Option, default_words: str
+        self,
+        param_decls: Sequence[str],
+        option: Option,
+        default_words: str,
     ) -> None:
         """Describe the option; its default is told in words."""
         super().__init__(
@@ -65,7 +68,9 @@ class SettingOption(click.Option):
         return [text]
 
     def shell_complete(
-        self, ctx: click.Context, incomplete: str
+        self,
+        ctx: click.Context,
+        incomplete: str,
     ) -> list[CompletionItem]:
         """Offer the words that the setting has, or files."""
         return completions(self.option.kind, incomplete)
@@ -102,7 +107,9 @@ def settings_options(**defaults: str) -> Decorator:
 
 
 def _pop_settings(
-    context: click.Context, values: dict[str, Any], defaults: OptionTexts
+    context: click.Context,
+    values: dict[str, Any],
+    defaults: OptionTexts,
 ) -> GivenSettings:
     """Take the settings out of the values of a command. Raises SettingError."""
     texts = dict[str, str]()

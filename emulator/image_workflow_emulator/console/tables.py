@@ -23,7 +23,10 @@ _COLOURED: Final = frozenset({"status", "severity", "outcome"})
 
 
 def show(
-    form: str, answer: Any, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    form: str,
+    answer: Any,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
 ) -> None:
     """Print an answer in the form of --format: as JSON, or as a table of these rows.
 
@@ -39,7 +42,8 @@ def show(
 
 
 def cells(
-    things: Iterable[Mapping[str, Any]], columns: Sequence[str]
+    things: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
 ) -> list[list[Any]]:
     """Return the rows of a table of things: their members that the columns name."""
     rows = []
@@ -118,7 +122,9 @@ def _lines_of_row(texts: Sequence[str], widths: Sequence[int]) -> Iterator[list[
 
 
 def _paint_cells(
-    line_cells: list[str], columns: Sequence[str], paint: Callable[[str], str]
+    line_cells: list[str],
+    columns: Sequence[str],
+    paint: Callable[[str], str],
 ) -> None:
     """Colour the cells of a line whose columns have colours."""
     for number, name in enumerate(columns):

@@ -40,7 +40,10 @@ class Value(click.ParamType[Any]):
         self._kind = kind
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> Any:
         """Read a text; a default is no text and is left as it is."""
         if not isinstance(value, str):
@@ -53,7 +56,10 @@ class Value(click.ParamType[Any]):
             raise SettingError(where, value, kind.expected, kind.words) from None
 
     def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
+        self,
+        ctx: click.Context,
+        param: click.Parameter,
+        incomplete: str,
     ) -> list[CompletionItem]:
         """Offer the words that the kind has, or files."""
         return completions(self._kind, incomplete)
@@ -63,7 +69,10 @@ class Text(Value):
     """The text of a value of a kind, which the emulator reads."""
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> Any:
         """Return the text as it is."""
         return value
@@ -109,7 +118,10 @@ class OutputFile(click.ParamType[Path]):
     name = "FILE"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> Path:
         """Return the file. Nothing is written yet."""
         from image_workflow_emulator.client.local_files import check_writable
@@ -117,7 +129,10 @@ class OutputFile(click.ParamType[Path]):
         return check_writable(spelled(param, ctx), os.fspath(value))
 
     def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
+        self,
+        ctx: click.Context,
+        param: click.Parameter,
+        incomplete: str,
     ) -> list[CompletionItem]:
         """Offer files."""
         return [CompletionItem(incomplete, type="file")]

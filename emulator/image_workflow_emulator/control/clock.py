@@ -79,7 +79,9 @@ async def advance_clock(call: ControlCall) -> JsonObject:
 
 
 def describe_clock(
-    sandbox: Sandbox, now: int, setting: ClockSetting | None = None
+    sandbox: Sandbox,
+    now: int,
+    setting: ClockSetting | None = None,
 ) -> JsonObject:
     """Return the clock as JSON; with its present setting, if no other is given."""
     if setting is None:

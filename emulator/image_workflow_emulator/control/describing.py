@@ -34,10 +34,18 @@ def describe_request(record: RequestRecord, masks: Masks) -> JsonObject:
     elif record.is_unheard:
         notes.append("the client went away before its answer was sent")
     request_body = _describe_body(
-        "request", record.request_body, record.request_body_bytes, masks, notes
+        "request",
+        record.request_body,
+        record.request_body_bytes,
+        masks,
+        notes,
     )
     response_body = _describe_body(
-        "response", record.response_body, record.response_body_bytes, masks, notes
+        "response",
+        record.response_body,
+        record.response_body_bytes,
+        masks,
+        notes,
     )
     recorded = RecordedRequest(
         sequence=record.sequence,
@@ -125,7 +133,11 @@ def _describe_headers(record: RequestRecord, masks: Masks) -> dict[str, str] | N
 
 
 def _describe_body(
-    message: str, body: bytes | None, size_bytes: int, masks: Masks, notes: list[str]
+    message: str,
+    body: bytes | None,
+    size_bytes: int,
+    masks: Masks,
+    notes: list[str],
 ) -> Any:
     """Return a body's JSON as it was sent, or its text if it is not JSON, or too deep
     for those who read it.

@@ -115,7 +115,11 @@ class Endpoint:
     """An ASGI application that answers the requests for one operation."""
 
     def __init__(
-        self, handler: Handler, operation: Operation, *, settles: bool
+        self,
+        handler: Handler,
+        operation: Operation,
+        *,
+        settles: bool,
     ) -> None:
         self._handler = handler
         self._operation = operation
@@ -147,7 +151,10 @@ class Endpoint:
         return self._render(value)
 
     async def _read(
-        self, plane: ControlPlane, request: Request, receive: Receive
+        self,
+        plane: ControlPlane,
+        request: Request,
+        receive: Receive,
     ) -> ControlCall:
         """Read a request. Raises Problem, and ClientDisconnectedError."""
         head: Head = request.scope[HEAD]
@@ -189,14 +196,17 @@ def _path_parameters(request: Request) -> Mapping[str, str]:
 
 
 def json_response(
-    value: Any, status: int = 200, headers: Mapping[str, str] | None = None
+    value: Any,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return the response that has a value as JSON."""
     return Response(msgspec.json.encode(value), status, headers, JSON)
 
 
 async def in_slices(
-    values: Iterable[Item], describe: Callable[[Item], Any]
+    values: Iterable[Item],
+    describe: Callable[[Item], Any],
 ) -> list[msgspec.Raw]:
     """Describe many values as JSON, ten at a time, between which other requests are
     served.

@@ -97,7 +97,10 @@ def _count_streams(plane: ControlPlane) -> int:
 
 
 async def _events(
-    plane: ControlPlane, sandbox_id: str, feed: Feed, number: int
+    plane: ControlPlane,
+    sandbox_id: str,
+    feed: Feed,
+    number: int,
 ) -> AsyncIterator[bytes]:
     """Yield what happens after a change, until the sandbox or the client is gone or the
     emulator stops.
@@ -188,7 +191,10 @@ def _event_id(number: int) -> bytes:
 
 
 def _describe_change(
-    sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks
+    sandbox: Sandbox,
+    kind: Kind,
+    subject: Any,
+    masks: Masks,
 ) -> Mapping[str, Any] | None:
     """Return a change as JSON; None where its subject is no longer there."""
     match kind:
@@ -217,7 +223,9 @@ def _describe_change(
 
 
 def _describe_arrival(
-    sandbox: Sandbox, sequence: int, masks: Masks
+    sandbox: Sandbox,
+    sequence: int,
+    masks: Masks,
 ) -> JsonObject | None:
     record = sandbox.journal.at_sequence(sequence)
     if record is None:

@@ -323,7 +323,8 @@ def _describe_deed(rule: Rule, *, has_acted: bool) -> JsonObject:
 
 
 def _describe_original(
-    record: RequestRecord, original: RequestRecord | None
+    record: RequestRecord,
+    original: RequestRecord | None,
 ) -> JsonObject | None:
     """Return the request whose stored answer a replay sent again."""
     if record.replay_of is None:

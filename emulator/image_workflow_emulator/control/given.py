@@ -110,7 +110,10 @@ class Maker:
         return await self._ask("GET", f"{path}/{ingredient_id}")
 
     async def _ask(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
     ) -> JsonObject:
         """Ask `/v1` as the Team, off the record. Raises Problem."""
         call = self._call

@@ -60,7 +60,10 @@ def _entries(document: Document) -> list[Entry]:
 
 
 def _check_products(
-    document: Document, index: int, entry: Entry, product_names: Collection[str]
+    document: Document,
+    index: int,
+    entry: Entry,
+    product_names: Collection[str],
 ) -> None:
     """Complain of the products of a photoshoot that are neither ids nor names of
     Products above.

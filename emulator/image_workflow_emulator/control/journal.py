@@ -174,7 +174,10 @@ _FACTS: Final[Mapping[str, Callable[[RequestRecord], str | None]]] = {
 
 
 def _check_word(
-    parameter: str, word: str | None, words: Collection[str], expected: str
+    parameter: str,
+    word: str | None,
+    words: Collection[str],
+    expected: str,
 ) -> None:
     """Raise Problem invalid_request for a word that no request could have."""
     if word not in (None, NONE) and word not in words:

@@ -67,7 +67,8 @@ def operations() -> Mapping[str, Operation]:
             if method in path_item:
                 described = path_item[method]
                 by_id[described["operationId"]] = _operation(
-                    described, concerns_process
+                    described,
+                    concerns_process,
                 )
     return by_id
 

@@ -30,7 +30,10 @@ MAX_IMAGE_BYTES: Final = 70 * 1024 * 1024
 
 
 async def read_body(
-    operation: Operation, head: Head, body: Body, max_memory: int
+    operation: Operation,
+    head: Head,
+    body: Body,
+    max_memory: int,
 ) -> bytes:
     """Read the body of a request; `max_memory` bounds that of a state file.
 
@@ -65,7 +68,9 @@ def _body_limit(operation: Operation, max_memory: int) -> int:
 
 
 def read_fields(
-    operation: Operation, content: bytes, content_type: bytes | None
+    operation: Operation,
+    content: bytes,
+    content_type: bytes | None,
 ) -> Any:
     """Return the values of a body that is JSON and nothing else; else an empty object.
 
@@ -122,7 +127,10 @@ def read_parameters(operation: Operation, query_string: bytes) -> Mapping[str, A
 
 
 def invalid_value(
-    where: str, value: Any, expected: str, suggestions: Sequence[str] = ()
+    where: str,
+    value: Any,
+    expected: str,
+    suggestions: Sequence[str] = (),
 ) -> Problem:
     """Return the refusal of the value of a field or a query parameter.
 

@@ -37,7 +37,8 @@ from image_workflow_emulator.control.endpoint import ControlRoute as Route
 from image_workflow_emulator.control.operations import Operation, query_parameter
 
 _FOR_PEOPLE: Final = Operation(
-    query={"sandbox": query_parameter("Sandbox")}, concerns_process=True
+    query={"sandbox": query_parameter("Sandbox")},
+    concerns_process=True,
 )
 """What the page and its files take: the sandbox that the page shows first."""
 
@@ -70,7 +71,10 @@ PAGE_ROUTES: Final[list[Route]] = [
 PROCESS_ROUTES: Final[list[Route]] = [
     Route("/health", health.get_health, methods=["GET"], name="getHealth"),
     Route(
-        "/contract", contract_files.get_contract, methods=["GET"], name="getContract"
+        "/contract",
+        contract_files.get_contract,
+        methods=["GET"],
+        name="getContract",
     ),
     Route(
         "/contract.json",
@@ -99,7 +103,10 @@ PROCESS_ROUTES: Final[list[Route]] = [
     Route("/docs", documentation.list_pages, methods=["GET"], name="listPages"),
     Route("/docs/{path:path}", documentation.get_page, methods=["GET"], name="getPage"),
     Route(
-        "/llms.txt", documentation.get_llms_text, methods=["GET"], name="getLlmsText"
+        "/llms.txt",
+        documentation.get_llms_text,
+        methods=["GET"],
+        name="getLlmsText",
     ),
     Route(
         "/scenarios",
@@ -114,10 +121,16 @@ PROCESS_ROUTES: Final[list[Route]] = [
         name="getLibraryScenario",
     ),
     Route(
-        "/sandboxes", sandboxes.list_sandboxes, methods=["GET"], name="listSandboxes"
+        "/sandboxes",
+        sandboxes.list_sandboxes,
+        methods=["GET"],
+        name="listSandboxes",
     ),
     Route(
-        "/sandboxes", sandboxes.create_sandbox, methods=["POST"], name="createSandbox"
+        "/sandboxes",
+        sandboxes.create_sandbox,
+        methods=["POST"],
+        name="createSandbox",
     ),
     Route(
         "/sandboxes/{sandbox}",
@@ -180,10 +193,16 @@ SANDBOX_ROUTES: Final[list[Route]] = [
     Route("/admission", admission.set_admission, methods=["PUT"], name="setAdmission"),
     Route("/requests", journal.list_requests, methods=["GET"], name="listRequests"),
     Route(
-        "/requests", journal.clear_requests, methods=["DELETE"], name="clearRequests"
+        "/requests",
+        journal.clear_requests,
+        methods=["DELETE"],
+        name="clearRequests",
     ),
     Route(
-        "/requests/{request}", journal.get_request, methods=["GET"], name="getRequest"
+        "/requests/{request}",
+        journal.get_request,
+        methods=["GET"],
+        name="getRequest",
     ),
     Route("/events", events.stream_events, methods=["GET"], name="streamEvents"),
     Route("/conduct", examination.get_conduct, methods=["GET"], name="getConduct"),
@@ -192,7 +211,10 @@ SANDBOX_ROUTES: Final[list[Route]] = [
     Route("/assets", assets.list_all_assets, methods=["GET"], name="listAllAssets"),
     Route("/assets", assets.create_asset, methods=["POST"], name="createAsset"),
     Route(
-        "/pictures/{picture}", assets.get_picture, methods=["GET"], name="getPicture"
+        "/pictures/{picture}",
+        assets.get_picture,
+        methods=["GET"],
+        name="getPicture",
     ),
     Route("/given", given.give, methods=["POST"], name="give"),
     Route("/session", session.get_session, methods=["GET"], name="getSession"),

@@ -88,7 +88,8 @@ async def list_sandboxes(call: ControlCall) -> JsonObject:
     # One may be deleted meanwhile: others are served between two slices.
     existing = (by_id[identifier] for identifier in selected if identifier in by_id)
     described = await in_slices(
-        existing, lambda sandbox: _describe_in_list(call, sandbox)
+        existing,
+        lambda sandbox: _describe_in_list(call, sandbox),
     )
     return {"data": described, "total": len(ids)}
 
@@ -157,7 +158,9 @@ class _Named(Struct, frozen=True):
 
 
 def _read_beginning(
-    plane: ControlPlane, fields: Mapping[str, Any], file: str | None
+    plane: ControlPlane,
+    fields: Mapping[str, Any],
+    file: str | None,
 ) -> _Beginning:
     """Read how a new sandbox begins; `file` is the name of the scenario's file.
 

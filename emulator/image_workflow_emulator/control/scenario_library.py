@@ -100,7 +100,10 @@ def _recent_request(sandbox: Sandbox, record: RequestRecord) -> _RecentRequest:
     return _RecentRequest(
         sequence=record.sequence,
         request=scenarios.request_facts(
-            sandbox, record, resource_id, record.request_body
+            sandbox,
+            record,
+            resource_id,
+            record.request_body,
         ),
         work=_work_facts(sandbox, record),
     )

@@ -43,7 +43,10 @@ async def read_scenario_file(call: ControlCall, team_id: str) -> Scenario:
 
 
 def read_scenario(
-    plane: ControlPlane, value: Any, names: WorldNames, file: str | None
+    plane: ControlPlane,
+    value: Any,
+    names: WorldNames,
+    file: str | None,
 ) -> Scenario:
     """Read the scenario that a value names or is: a name of the library, a text, an
     object, or `{"use": NAME}`.

@@ -120,7 +120,8 @@ async def _requests(call: ControlCall) -> dict[str, Any]:
         "total": len(newest_first),
     }
     described = await in_slices(
-        newest_first[:MAX_ENTRIES], lambda record: journal.describe_entry(call, record)
+        newest_first[:MAX_ENTRIES],
+        lambda record: journal.describe_entry(call, record),
     )
     return {"data": described, **counts}
 

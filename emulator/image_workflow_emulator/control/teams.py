@@ -113,7 +113,9 @@ def _find_credential(sandbox: Sandbox, id_or_key: str) -> CredentialAccount:
 
 
 def _add_credential(
-    call: ControlCall, account: TeamAccount, described: WorldCredential
+    call: ControlCall,
+    account: TeamAccount,
+    described: WorldCredential,
 ) -> Credential:
     added = call.sandbox.add_credential(account, described, call.now)
     call.plane.sandboxes.register(call.sandbox)

@@ -44,7 +44,9 @@ def list_work(call: ControlCall) -> JsonObject:
 
 
 def _describe_work(
-    sandbox: Sandbox, work: Operation | Generation, admission: RequestRecord | None
+    sandbox: Sandbox,
+    work: Operation | Generation,
+    admission: RequestRecord | None,
 ) -> JsonObject:
     """Return a piece of work as JSON; `admission` is the request that admitted it."""
     kind = "generation"
@@ -104,7 +106,10 @@ def _describe_generation(sandbox: Sandbox, generation: Generation) -> JsonObject
 
 
 def _describe_output(
-    sandbox: Sandbox, slot: int, output: Output, planned: PlannedOutput
+    sandbox: Sandbox,
+    slot: int,
+    output: Output,
+    planned: PlannedOutput,
 ) -> JsonObject:
     return {
         "slot": slot,

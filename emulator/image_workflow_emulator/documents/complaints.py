@@ -112,7 +112,10 @@ def nearest(word: object, words: Collection[str]) -> tuple[str, ...]:
 
     promising = heapq.nlargest(_MAX_CLOSELY_COMPARED, by_folded, greatest_similarity)
     closest = difflib.get_close_matches(
-        word.casefold(), promising, n=1, cutoff=_LEAST_SIMILARITY
+        word.casefold(),
+        promising,
+        n=1,
+        cutoff=_LEAST_SIMILARITY,
     )
     return tuple(by_folded[folded] for folded in closest)
 

@@ -82,7 +82,10 @@ class Document:
     _mistakes: list[_Mistake] = field(default_factory=list)
 
     def check(
-        self, schemas: Schemas, reference: str = "#", suggest: Suggest | None = None
+        self,
+        schemas: Schemas,
+        reference: str = "#",
+        suggest: Suggest | None = None,
     ) -> None:
         """Set `value` to what the data means.
 
@@ -106,7 +109,9 @@ class Document:
         self.value = schemas.value(reference, self.data)
 
     def _suggestions(
-        self, violation: Violation, suggest: Suggest | None
+        self,
+        violation: Violation,
+        suggest: Suggest | None,
     ) -> Sequence[str]:
         if suggest is None:
             return violation.suggestions()

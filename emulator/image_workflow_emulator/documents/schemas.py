@@ -56,7 +56,8 @@ class Schemas:
             return self._object(parts, data)
         if isinstance(data, list | tuple):
             items: Any = next(
-                (part["items"] for part in parts if "items" in part), None
+                (part["items"] for part in parts if "items" in part),
+                None,
             )
             return [self._value(items, item) for item in data]
         return self._scalar(parts, data)
@@ -85,7 +86,10 @@ class Schemas:
         return data
 
     def violations(
-        self, reference: str, value: object, first_only: bool = False
+        self,
+        reference: str,
+        value: object,
+        first_only: bool = False,
     ) -> list[Violation]:
         """Return the ways in which a value breaks the schema of a reference such as
         `#/$defs/world`, by place.

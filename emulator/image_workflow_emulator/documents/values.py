@@ -24,10 +24,12 @@ MAX_SPAN_MS: Final = 3_650 * DAY_MS
 
 _RATE: Final = re.compile(r"\d{1,7}(?:\.\d{1,20})?(?:e-\d{1,3})?", re.ASCII)
 _PROBABILITY: Final = re.compile(
-    r"(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-\d{1,3})?%?", re.ASCII
+    r"(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-\d{1,3})?%?",
+    re.ASCII,
 )
 _SIZE: Final = re.compile(
-    r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?", re.IGNORECASE | re.ASCII
+    r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?",
+    re.IGNORECASE | re.ASCII,
 )
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 

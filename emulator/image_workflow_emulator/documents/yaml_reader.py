@@ -45,7 +45,8 @@ _EVENTS_PER_VALUE: Final = 3
 """More events than the parser gives for any value."""
 
 _SURROGATE_ESCAPES: Final = re.compile(
-    r"\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|.)", re.DOTALL | re.IGNORECASE
+    r"\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|.)",
+    re.DOTALL | re.IGNORECASE,
 )
 _WORDS: Final[Mapping[str, bool | None]] = {
     "": None,
@@ -55,7 +56,8 @@ _WORDS: Final[Mapping[str, bool | None]] = {
     "false": False,
 }
 _JSON_NUMBER: Final = re.compile(
-    r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII
+    r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?",
+    re.ASCII,
 )
 _MAX_NUMBER_CHARACTERS: Final = 40
 _FORBIDDEN_CHARACTER: Final = re.compile(
@@ -175,7 +177,10 @@ class _NodeReader:
         ]
 
     def _object(
-        self, node: MappingNode, path: Path, depth: int
+        self,
+        node: MappingNode,
+        path: Path,
+        depth: int,
     ) -> dict[str, JsonValue]:
         self._check_tag(node, "an object")
         fields: dict[str, JsonValue] = {}

@@ -49,7 +49,8 @@ class IdempotencyRecords:
 
     retention_ms: int = RETENTION_MS
     _records: OrderedDict[Scope, StoredAnswer] = field(
-        default_factory=OrderedDict, init=False
+        default_factory=OrderedDict,
+        init=False,
     )
     """Ordered: the more was deleted from an ordinary dict, the longer it takes to find
     its first key."""

@@ -156,11 +156,21 @@ class Ledger:
             self._note(now, released, "released", work_id)
 
     def _note(
-        self, now: int, change: int, reason: CreditReason, work_id: str | None = None
+        self,
+        now: int,
+        change: int,
+        reason: CreditReason,
+        work_id: str | None = None,
     ) -> None:
         """Add the change that was just made to the history."""
         sequence = self.history.next_sequence
         noted = CreditChange(
-            sequence, now, change, self.available, self.reserved, reason, work_id
+            sequence,
+            now,
+            change,
+            self.available,
+            self.reserved,
+            reason,
+            work_id,
         )
         self.history.add(noted)

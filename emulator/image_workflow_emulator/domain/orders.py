@@ -35,7 +35,10 @@ def generation_price(workflow: str, intent: Mapping[str, Any]) -> int:
 
 
 def generation_charge(
-    price: int, completed: int, slots: int, reading: str = "plain"
+    price: int,
+    completed: int,
+    slots: int,
+    reading: str = "plain",
 ) -> int:
     """Return the Credits taken at the end of a Generation: only completed outputs are
     charged (section 4, D37).
@@ -65,7 +68,8 @@ def primary_of(asset_ids: Sequence[str], preferred: str) -> str:
 
 
 def pack(
-    products: Sequence[tuple[str, Sequence[str]]], loose_asset_ids: Sequence[str]
+    products: Sequence[tuple[str, Sequence[str]]],
+    loose_asset_ids: Sequence[str],
 ) -> tuple[str, ...]:
     """Choose the subjects of a Generation, at most five.
 
@@ -123,7 +127,9 @@ def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
 
 
 def output_size(
-    aspect_ratio: str, resolution: str, reading: str = "plain"
+    aspect_ratio: str,
+    resolution: str,
+    reading: str = "plain",
 ) -> tuple[int, int]:
     """Return the pixel size of an output with an aspect ratio such as `4:5`, by the
     reading of D35.

@@ -91,7 +91,9 @@ def _last_id(cursor: str, signer: Signer, binding: Sequence[str]) -> str:
 
 
 def _newest_ids(
-    sections: Sequence[Sequence[str]], below: str | None, count: int
+    sections: Sequence[Sequence[str]],
+    below: str | None,
+    count: int,
 ) -> list[str]:
     """Return the newest ids of all sections, in descending order.
 

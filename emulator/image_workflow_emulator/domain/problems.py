@@ -398,7 +398,11 @@ class Problem(Exception):
 
 
 def invalid_request(
-    where: str, found: str, expected: str, remedy: str, status: int = 400
+    where: str,
+    found: str,
+    expected: str,
+    remedy: str,
+    status: int = 400,
 ) -> Problem:
     """Build the refusal of a part of a request: its name, what was found in words, what
     was expected, what to do about it.
@@ -431,7 +435,10 @@ def invalid_input(
 
 
 def invalid_reference(
-    where: str, found: object, expected: str, remedy: str | None = None
+    where: str,
+    found: object,
+    expected: str,
+    remedy: str | None = None,
 ) -> Problem:
     """Build a 422 for an id that the Team cannot use."""
     return Problem(

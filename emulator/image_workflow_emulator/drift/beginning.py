@@ -56,7 +56,11 @@ class Beginning:
     """Puts into an emulator what was there before a recording."""
 
     def __init__(
-        self, sandbox: Sandbox, team: str, traffic: Traffic, names: Names
+        self,
+        sandbox: Sandbox,
+        team: str,
+        traffic: Traffic,
+        names: Names,
     ) -> None:
         self._sandbox = sandbox
         self._team = team

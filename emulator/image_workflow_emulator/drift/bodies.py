@@ -64,7 +64,9 @@ class BodyReader:
         return Bodies(body, allowed, violations, lacks_body)
 
     def _request_body(
-        self, exchange: RecordedExchange, operation: OperationContract | None
+        self,
+        exchange: RecordedExchange,
+        operation: OperationContract | None,
     ) -> Mapping[str, Any]:
         if operation is None or operation.body is None:
             return {}
@@ -74,7 +76,9 @@ class BodyReader:
         return body
 
     def _by_the_contract(
-        self, schema: str, answer: dict[str, Any]
+        self,
+        schema: str,
+        answer: dict[str, Any],
     ) -> tuple[Mapping[str, Any], Sequence[Violation]]:
         """Return an answer without what breaks the contract, and what that was.
 

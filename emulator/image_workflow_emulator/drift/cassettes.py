@@ -67,7 +67,8 @@ def exchange_of_cassette(entry: Mapping[str, Any], where: str) -> RecordedExchan
         status=_status(response),
         response_headers=headers,
         response_body=_decompressed(
-            _body(body, "response.body"), headers.get("content-encoding", "")
+            _body(body, "response.body"),
+            headers.get("content-encoding", ""),
         ),
         is_coarse=True,
     )

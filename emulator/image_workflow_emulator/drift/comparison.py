@@ -79,7 +79,9 @@ class Comparison:
         self._mispriced = mispriced
 
     def differences(
-        self, call: RecordedCall, answer: Answer | None
+        self,
+        call: RecordedCall,
+        answer: Answer | None,
     ) -> Iterator[Difference]:
         """Iterate over the differences of one call. A different status is the only one:
         nothing else can be compared.
@@ -108,7 +110,10 @@ class Comparison:
             yield from self._value(where, recorded, expected)
 
     def _members(
-        self, where: str, recorded: Mapping[str, Any], expected: Mapping[str, Any]
+        self,
+        where: str,
+        recorded: Mapping[str, Any],
+        expected: Mapping[str, Any],
     ) -> Iterator[_Unequal]:
         identifier = str(recorded.get("id"))
         if _ends_between(recorded, expected) or identifier in self._beginning.ids:
@@ -139,7 +144,11 @@ class Comparison:
                 yield from self._resource("/data/*", item, own)
 
     def _items(
-        self, where: str, recorded: list[Any], expected: list[Any], compare: _Compare
+        self,
+        where: str,
+        recorded: list[Any],
+        expected: list[Any],
+        compare: _Compare,
     ) -> Iterator[_Unequal]:
         if len(recorded) != len(expected):
             yield _Unequal(where, f"{len(recorded)} items", str(len(expected)))

@@ -209,7 +209,9 @@ class Judgement:
 
 
 def _observe(
-    traffics: Sequence[Traffic], decision: str, known: Readings
+    traffics: Sequence[Traffic],
+    decision: str,
+    known: Readings,
 ) -> DecisionRow:
     """Return the verdict on a decision, by all recordings."""
     observe = OBSERVATIONS[decision]

@@ -109,7 +109,9 @@ def _is_complete(work: RecordedWork) -> bool:
 
 
 def _price_of(
-    call: RecordedCall, work: RecordedWork, readings: Readings
+    call: RecordedCall,
+    work: RecordedWork,
+    readings: Readings,
 ) -> _Price | None:
     """Return what work should cost; None if the recording does not tell what it is."""
     if operation_admitting(work.kind) != call.name:

@@ -129,7 +129,8 @@ class _Reader:
         """The byte surfaces by their addresses, as earlier answers have them."""
 
     def calls_by_base(
-        self, exchanges: Sequence[RecordedExchange]
+        self,
+        exchanges: Sequence[RecordedExchange],
     ) -> Mapping[str, Sequence[RecordedCall]]:
         """Return the calls by the address that they were sent to."""
         calls_by_base: dict[str, list[RecordedCall]] = {}
@@ -164,7 +165,11 @@ class _Reader:
         return None
 
     def _call(
-        self, exchange: RecordedExchange, addressee: _Addressee, number: int, now: int
+        self,
+        exchange: RecordedExchange,
+        addressee: _Addressee,
+        number: int,
+        now: int,
     ) -> RecordedCall:
         operation = addressee.operation
         bodies = self._bodies.read(exchange, operation, addressee.surface)

@@ -104,7 +104,9 @@ def _path_of(call: RecordedCall, traffic: Traffic) -> str:
 
 
 def _add_request(
-    record: RequestRecord, call: RecordedCall, entry: RecordedRequest
+    record: RequestRecord,
+    call: RecordedCall,
+    entry: RecordedRequest,
 ) -> None:
     record.connection = entry.connection
     record.byte_surface = call.surface
@@ -137,7 +139,9 @@ def _add_request_body(record: RequestRecord, call: RecordedCall) -> None:
 
 
 def _add_answer(
-    record: RequestRecord, call: RecordedCall, entry: RecordedRequest
+    record: RequestRecord,
+    call: RecordedCall,
+    entry: RecordedRequest,
 ) -> None:
     record.status = call.status
     record.duration_ms = call.took_ms or 0.0

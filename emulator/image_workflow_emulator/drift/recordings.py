@@ -85,7 +85,9 @@ def _has_number(entry: object) -> bool:
 
 
 def _read_entries(
-    entries: Sequence[Any], read: _Reader, name: str
+    entries: Sequence[Any],
+    read: _Reader,
+    name: str,
 ) -> list[RecordedExchange]:
     exchanges = []
     for number, entry in enumerate(entries, start=1):

@@ -94,7 +94,10 @@ class Replay:
             await self._control("POST", "/clock/advance", target)
 
     async def _control(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
     ) -> None:
         content = b""
         headers: dict[str, str] = {}

@@ -35,7 +35,9 @@ class DecisionRow(Struct, frozen=True, omit_defaults=True):
 
 
 def decide(
-    decision: str, usual: str, observations: Sequence[Observation]
+    decision: str,
+    usual: str,
+    observations: Sequence[Observation],
 ) -> DecisionRow:
     """Return the verdict on a decision. `usual` is the reading that is assumed."""
     evidence = [one for one in observations if one.fits is not None]
@@ -50,7 +52,10 @@ class _Weighing:
     """
 
     def __init__(
-        self, decision: str, usual: str, evidence: Sequence[Observation]
+        self,
+        decision: str,
+        usual: str,
+        evidence: Sequence[Observation],
     ) -> None:
         self._decision = decision
         self._usual = usual

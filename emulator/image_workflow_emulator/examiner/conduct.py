@@ -159,7 +159,8 @@ class _Examination:
     def _finding(self, client: Client, breaches: list[Breach]) -> Finding:
         """Return breaches as one finding, with the words of the worst of them."""
         worst = min(
-            breaches, key=lambda breach: SEVERITIES.index(self._severity(breach))
+            breaches,
+            key=lambda breach: SEVERITIES.index(self._severity(breach)),
         )
         return Finding(
             rule=self.rule.name,

@@ -103,7 +103,8 @@ def merged(documents: Sequence[Coverage]) -> Coverage:
 
 
 def _add_points(
-    points: dict[str, _CoveredPoint], added: Iterable[_CoveredPoint]
+    points: dict[str, _CoveredPoint],
+    added: Iterable[_CoveredPoint],
 ) -> None:
     for point in added:
         if point.point in points:

@@ -152,7 +152,8 @@ class History:
         for operation in POLLS:
             reads += self.to_operation(operation)
         return grouped(
-            reads, lambda read: (self.client(read), str(facts.work_id(read)))
+            reads,
+            lambda read: (self.client(read), str(facts.work_id(read))),
         )
 
     @cached_property

@@ -50,7 +50,10 @@ class Pair(NamedTuple):
 
 
 def pairs_by_worker(
-    history: History, requests: Requests, wait_of: WaitOf, harmless: int
+    history: History,
+    requests: Requests,
+    wait_of: WaitOf,
+    harmless: int,
 ) -> Iterator[Pair]:
     """Iterate over the answers that asked to wait, each with the request after it.
 

@@ -21,7 +21,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def grouped(
-    requests: Iterable[Request], key: Callable[[Request], Key]
+    requests: Iterable[Request],
+    key: Callable[[Request], Key],
 ) -> Mapping[Key, Requests]:
     """Return requests by their key, in the order in which each key first came."""
     groups: defaultdict[Key, list[Request]] = defaultdict(list)

@@ -29,7 +29,9 @@ class Body:
         self._pause: Callable[[int], Awaitable[None]] | None = None
 
     def slow_down(
-        self, bytes_per_second: int, pause: Callable[[int], Awaitable[None]]
+        self,
+        bytes_per_second: int,
+        pause: Callable[[int], Awaitable[None]],
     ) -> None:
         """Receive the rest at this speed.
 

@@ -33,7 +33,11 @@ class BrowserRedirect:
     """
 
     def __init__(
-        self, target: str, app: Any, identifiers: Identifiers, id_kind: str
+        self,
+        target: str,
+        app: Any,
+        identifiers: Identifiers,
+        id_kind: str,
     ) -> None:
         self._target = target
         self._app = app

@@ -27,7 +27,11 @@ class Door:
     """ASGI middleware; every request passes it first."""
 
     def __init__(
-        self, app: Any, guard: Guard, identifiers: Identifiers, public_url: str | None
+        self,
+        app: Any,
+        guard: Guard,
+        identifiers: Identifiers,
+        public_url: str | None,
     ) -> None:
         self._app = app
         self._guard = guard

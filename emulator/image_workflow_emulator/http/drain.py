@@ -55,7 +55,8 @@ class _DrainedRequest:
 
     async def send(self, message: Message) -> None:
         is_last = message["type"] == "http.response.body" and not message.get(
-            "more_body", False
+            "more_body",
+            False,
         )
         if not (is_last and self._has_more):
             await self._send(message)

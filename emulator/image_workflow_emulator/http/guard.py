@@ -104,7 +104,9 @@ class Guard:
             and not self._allows_page(request)
         ):
             raise _foreign(
-                "Sec-Fetch-Site", site, "a page of the emulator's own site, or none"
+                "Sec-Fetch-Site",
+                site,
+                "a page of the emulator's own site, or none",
             )
 
     def check_own_page(self, request: Head, *, is_document: bool) -> None:

@@ -44,7 +44,10 @@ class Connection(Protocol):
         """Whether nothing has to be read from the client before it closes."""
 
     async def send_whole(
-        self, status: int, headers: Iterable[Header], body: bytes
+        self,
+        status: int,
+        headers: Iterable[Header],
+        body: bytes,
     ) -> None:
         """Answer the request with head and body in one write."""
 

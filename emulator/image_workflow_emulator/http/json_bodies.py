@@ -50,7 +50,10 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
         _check_media_type(content_type)
     if not body:
         raise invalid_request(
-            "(body)", "nothing", "a JSON object", "send a JSON object"
+            "(body)",
+            "nothing",
+            "a JSON object",
+            "send a JSON object",
         )
     text = _decode_utf8(body)
     if is_nested_too_deeply(text):
@@ -157,7 +160,10 @@ def _read_double(digits: str) -> float:
     if math.isinf(value):
         found = f"{excerpt(digits)}, which is larger than any double"
         raise invalid_request(
-            "(body)", found, "a number of at most 1.7e308", "send a smaller number"
+            "(body)",
+            found,
+            "a number of at most 1.7e308",
+            "send a smaller number",
         )
     return value
 

@@ -25,7 +25,9 @@ class Stop:
         await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
 
     async def cut_short(
-        self, awaitable: Awaitable[Any], timeout_seconds: float | None = None
+        self,
+        awaitable: Awaitable[Any],
+        timeout_seconds: float | None = None,
     ) -> bool:
         """Wait for something, at most for a timeout, or until the emulator stops.
 

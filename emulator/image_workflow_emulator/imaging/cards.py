@@ -38,7 +38,10 @@ class Card:
         self.room = Box(left=0, top=0, width=width, height=picture_height).inset(margin)
 
     def finished(
-        self, name: str, facts: str, swatches: Sequence[Picture] = ()
+        self,
+        name: str,
+        facts: str,
+        swatches: Sequence[Picture] = (),
     ) -> Picture:
         """The card with its plaque: a name, facts, and small pictures."""
         image = self.canvas.image

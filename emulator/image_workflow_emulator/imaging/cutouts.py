@@ -86,7 +86,10 @@ def trimmed(image: Picture) -> Picture:
 
 
 def cut_out(
-    image: Picture, color: Color | None = None, *, keeps_shadow: bool = False
+    image: Picture,
+    color: Color | None = None,
+    *,
+    keeps_shadow: bool = False,
 ) -> Picture | None:
     """What is before a plain ground, in RGBA, and in a colour if one is given.
 

@@ -199,7 +199,10 @@ def _paint_held(canvas: Canvas, figure: Figure, product: Picture) -> None:
     hand = disc(shaded, _HAND_EDGE)
     for wrist in _gripping_wrists(figure):
         around = Box(
-            left=wrist.x - 0.022, top=wrist.y - 0.022, width=0.044, height=0.05
+            left=wrist.x - 0.022,
+            top=wrist.y - 0.022,
+            width=0.044,
+            height=0.05,
         )
         canvas.paint(hand, _in_pixels(around))
 

@@ -69,7 +69,11 @@ class Box(NamedTuple):
         return self.place(width, height)
 
     def place(
-        self, width: float, height: float, across: float = 0.5, down: float = 0.5
+        self,
+        width: float,
+        height: float,
+        across: float = 0.5,
+        down: float = 0.5,
     ) -> "Box":
         """A box of this size, for which the remaining space is divided.
 
@@ -194,7 +198,10 @@ def _width_of(row: Shapes) -> float:
 
 
 def _placed(
-    rows: Sequence[Shapes], scale: float, room: Box, arrangement: Arrangement
+    rows: Sequence[Shapes],
+    scale: float,
+    room: Box,
+    arrangement: Arrangement,
 ) -> list[Row]:
     heights = [_height_of(row) * scale for row in rows]
     total = sum(heights) + arrangement.gap * (len(rows) - 1)
@@ -208,7 +215,11 @@ def _placed(
 
 
 def _boxes_on(
-    floor: float, row: Shapes, scale: float, room: Box, arrangement: Arrangement
+    floor: float,
+    row: Shapes,
+    scale: float,
+    room: Box,
+    arrangement: Arrangement,
 ) -> list[Box]:
     width = _width_of(row) * scale
     free = max(0.0, room.width - width)
@@ -220,7 +231,10 @@ def _boxes_on(
     for shape in row:
         height = shape.height * scale
         box = Box(
-            left=left, top=floor - height, width=shape.width * scale, height=height
+            left=left,
+            top=floor - height,
+            width=shape.width * scale,
+            height=height,
         )
         boxes.append(box)
         left = box.right + gap

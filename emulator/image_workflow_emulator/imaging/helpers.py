@@ -61,12 +61,17 @@ def _start() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", helper_program.__file__, *sys.path]
     pipe = subprocess.PIPE
     return subprocess.Popen(  # noqa: S603 (this Python)
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.DEVNULL,
     )
 
 
 def _ask(
-    helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]
+    helper: subprocess.Popen[bytes],
+    head: Head,
+    parts: Sequence[bytes],
 ) -> Message:
     """Give a helper a job and wait for its answer.
 
@@ -138,7 +143,10 @@ class Helpers:
             _end(helper)
 
     async def _do(
-        self, queue: ThreadPoolExecutor, head: Head, parts: Sequence[bytes]
+        self,
+        queue: ThreadPoolExecutor,
+        head: Head,
+        parts: Sequence[bytes],
     ) -> Message:
         if self._is_closed:
             raise LostHelperError

@@ -60,7 +60,11 @@ def chip(name: str, face: Face, height: int, swatch: Picture | Color) -> Picture
 
 
 def _write(
-    board: Picture, text: str, face: Face, color: Color, left: float = 0
+    board: Picture,
+    text: str,
+    face: Face,
+    color: Color,
+    left: float = 0,
 ) -> None:
     """Write a line half-way down a board."""
     middle = board.height / 2

@@ -18,6 +18,8 @@ def give_back_large_blocks() -> None:
     import ctypes  # not needed before the first answer
 
     with contextlib.suppress(
-        OSError, AttributeError, TypeError
+        OSError,
+        AttributeError,
+        TypeError,
     ):  # another C library, or Windows
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)

@@ -77,7 +77,9 @@ class NormalizedImage(Struct, frozen=True):
 
 
 def normalize(
-    data: bytes, content_type: str, stored_as: PictureFormat | None = None
+    data: bytes,
+    content_type: str,
+    stored_as: PictureFormat | None = None,
 ) -> NormalizedImage:
     """Return the normalized picture of an upload declared as `content_type` (D17, D18).
 
@@ -98,7 +100,11 @@ def normalize(
             f"the file is damaged or cut off ({_reason(error)})."
         ) from error
     return NormalizedImage(
-        format=target, width=image.width, height=image.height, data=file, scene=scene
+        format=target,
+        width=image.width,
+        height=image.height,
+        data=file,
+        scene=scene,
     )
 
 
@@ -256,7 +262,10 @@ def _converted_grey(image: Picture, profile: ImageCms.ImageCmsProfile) -> Pictur
         if ImageChops.difference(grey, image.getchannel(number)).getbbox():
             return image
     result = ImageCms.profileToProfile(
-        grey, profile, ImageCms.createProfile("sRGB"), outputMode="RGB"
+        grey,
+        profile,
+        ImageCms.createProfile("sRGB"),
+        outputMode="RGB",
     )
     if result is None:
         return image

@@ -43,7 +43,9 @@ class Person(Struct, frozen=True):
 
 
 def person_of(
-    number: int, gender: str | None = None, skin: Color | None = None
+    number: int,
+    gender: str | None = None,
+    skin: Color | None = None,
 ) -> Person:
     """Somebody; `number` chooses what is None, and the other colours."""
     return Person(

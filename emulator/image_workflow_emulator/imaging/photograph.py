@@ -41,7 +41,9 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
 
 
 def _plaque(
-    recipe: PhotographRecipe, pictures: ShotInputs, color: Color | None
+    recipe: PhotographRecipe,
+    pictures: ShotInputs,
+    color: Color | None,
 ) -> Plaque:
     return Plaque(
         sign=f"{recipe.slot}/{recipe.slot_count}",
@@ -71,7 +73,9 @@ def _facts(recipe: PhotographRecipe) -> Iterator[str | None]:
 
 
 def _chips(
-    recipe: PhotographRecipe, pictures: ShotInputs, color: Color | None
+    recipe: PhotographRecipe,
+    pictures: ShotInputs,
+    color: Color | None,
 ) -> Iterator[Chip]:
     for name, head in zip(recipe.model_names, pictures.heads, strict=False):
         yield Chip(name, head)

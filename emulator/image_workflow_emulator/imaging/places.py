@@ -89,7 +89,8 @@ def _draw_street(_name: str) -> Picture:
             bottom = top + _BRICK_HEIGHT - 3
             outline = (left + 2, top + 2, right, bottom)
             draw.rectangle(
-                outline, fill=color_of_hue(hue=0.03, saturation=0.6, value=value)
+                outline,
+                fill=color_of_hue(hue=0.03, saturation=0.6, value=value),
             )
     kerb = _BRICK_ROWS * _BRICK_HEIGHT
     right = bottom = _STREET_EDGE

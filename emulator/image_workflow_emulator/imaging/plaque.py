@@ -100,7 +100,9 @@ def layout_of(size: Size, beside_share: float, below_share: float) -> Layout:
 
 
 def with_plaque(
-    recipe: Recipe, plaque: Plaque, draw: Callable[[Size, Box], Picture]
+    recipe: Recipe,
+    plaque: Plaque,
+    draw: Callable[[Size, Box], Picture],
 ) -> Picture:
     """A picture with its plaque; it has none if it is too small.
 

@@ -32,7 +32,9 @@ class ShotInputs(Struct, frozen=True):
 
 
 def read_inputs(
-    recipe: PhotographRecipe, inputs: Sequence[bytes], color: Color | None
+    recipe: PhotographRecipe,
+    inputs: Sequence[bytes],
+    color: Color | None,
 ) -> ShotInputs:
     """Read the files of a recipe, with its subjects in a colour if one is given."""
     files = iter(inputs)
@@ -54,7 +56,11 @@ def read_inputs(
     if recipe.pose is not None:
         pose = _preview_of(next(files))
     return ShotInputs(
-        subjects=subjects, scene=scene, heads=heads, style=style, pose=pose
+        subjects=subjects,
+        scene=scene,
+        heads=heads,
+        style=style,
+        pose=pose,
     )
 
 

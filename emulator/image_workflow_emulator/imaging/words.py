@@ -53,7 +53,12 @@ class Face:
         return _length_of(text) * self.size / _MEASURED_SIZE
 
     def draw(
-        self, image: Picture, x: float, middle: float, text: str, color: Color
+        self,
+        image: Picture,
+        x: float,
+        middle: float,
+        text: str,
+        color: Color,
     ) -> None:
         """Write one line from the left, its letters around the middle."""
         draw = ImageDraw.Draw(image)

@@ -45,7 +45,8 @@ hundredth of it.
 def main() -> None:
     """Work until the input ends."""
     signal.signal(
-        signal.SIGINT, signal.SIG_IGN
+        signal.SIGINT,
+        signal.SIG_IGN,
     )  # Ctrl-C is for the server, which ends its helpers
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
@@ -80,7 +81,9 @@ def _is_large(data: bytes) -> bool:
 
 def _limit_memory(size_bytes: int) -> None:
     with contextlib.suppress(
-        ImportError, ValueError, OSError
+        ImportError,
+        ValueError,
+        OSError,
     ):  # Windows; a lower hard limit; a system without limits
         import resource
 
@@ -93,7 +96,8 @@ def _limit_seconds(seconds: float) -> None:
     no limit.
     """
     if hasattr(
-        signal, "setitimer"
+        signal,
+        "setitimer",
     ):  # not on Windows, where the sender's deadline has to do
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

@@ -18,10 +18,12 @@ DAY_MS = 24 * HOUR_MS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 _DURATION = re.compile(
-    r"(\d{1,12}(?:\.\d{1,30})?(?:e-\d{1,3})?)\s*(ms|s|m|h|d)?", re.ASCII
+    r"(\d{1,12}(?:\.\d{1,30})?(?:e-\d{1,3})?)\s*(ms|s|m|h|d)?",
+    re.ASCII,
 )
 _TIMESTAMP = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)", re.ASCII
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)",
+    re.ASCII,
 )
 TIMESTAMP_WORDS = "a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999"
 """What to expect, in words, where a timestamp is read."""

@@ -80,7 +80,8 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
 
 @pytest.fixture
 def image_workflow(
-    request: pytest.FixtureRequest, image_workflow_emulator: "Emulator"
+    request: pytest.FixtureRequest,
+    image_workflow_emulator: "Emulator",
 ) -> "Iterator[Sandbox]":
     """A sandbox of the test's own, which begins as the marker `image_workflow` says.
 
@@ -244,7 +245,8 @@ def _misconduct(item: pytest.Item) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
+    item: pytest.Item,
+    call: pytest.CallInfo[None],
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add to the report of a test that failed, while its sandboxes are still there."""
     report = yield

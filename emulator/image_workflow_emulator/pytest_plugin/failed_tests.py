@@ -83,7 +83,9 @@ def _describe_journal(lines: list[str], sandbox: "Sandbox", start: int) -> None:
 
 
 def _describe_refusal(
-    lines: list[str], sandbox: "Sandbox", request: "RecordedRequest"
+    lines: list[str],
+    sandbox: "Sandbox",
+    request: "RecordedRequest",
 ) -> None:
     """Describe why a request was refused, and what would have helped."""
     explanation = sandbox.explain(request)

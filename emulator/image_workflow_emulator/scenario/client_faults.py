@@ -51,7 +51,10 @@ class ClientFault(Fault, frozen=True):
         return False
 
     async def wire(
-        self, context: FaultContext, response: Answer, connection: FaultConnection
+        self,
+        context: FaultContext,
+        response: Answer,
+        connection: FaultConnection,
     ) -> None:
         """Send the answer, without a hint that is to be ignored."""
         if self.defect == "ignore-hint":

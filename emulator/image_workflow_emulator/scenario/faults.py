@@ -62,7 +62,10 @@ class FaultContext(Protocol):
         """Take back the count of this request against its rate (D41)."""
 
     def problem(
-        self, code: str, detail: str | None, retry_after: int | None
+        self,
+        code: str,
+        detail: str | None,
+        retry_after: int | None,
     ) -> Problem:
         """Return the problem that the service itself would answer with; given arguments
         override its own.
@@ -101,7 +104,9 @@ class FaultConnection(Protocol):
         """Send an answer whole, at a speed of real time if one is given."""
 
     async def send_half(
-        self, response: Answer, bytes_per_second: int | None = None
+        self,
+        response: Answer,
+        bytes_per_second: int | None = None,
     ) -> None:
         """Send the head and the first half of the body; nothing of an answer that is
         whole without a body.
@@ -180,7 +185,10 @@ class Fault(Struct, frozen=True, kw_only=True):
         return response
 
     def wire(
-        self, context: FaultContext, response: Answer, connection: FaultConnection
+        self,
+        context: FaultContext,
+        response: Answer,
+        connection: FaultConnection,
     ) -> Awaitable[None]:
         """Send the answer."""
         return connection.send(response)

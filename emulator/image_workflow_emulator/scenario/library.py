@@ -94,7 +94,10 @@ class ScenarioLibrary:
                 used.
         """
         scenario = parse_scenario(
-            self.text(name), f"{name}.yaml", self._contract, world
+            self.text(name),
+            f"{name}.yaml",
+            self._contract,
+            world,
         )
         return replace(scenario, is_shipped=True)
 

@@ -14,7 +14,10 @@ class MatchReader:
     """Reads every `match` of a document whose shape is valid."""
 
     def __init__(
-        self, document: Document, contract: Contract, world: WorldNames | None
+        self,
+        document: Document,
+        contract: Contract,
+        world: WorldNames | None,
     ) -> None:
         self._document = document
         self._contract = contract

@@ -68,7 +68,10 @@ class NetworkFault(Fault, frozen=True):
         return response
 
     async def wire(
-        self, context: FaultContext, response: Answer, connection: FaultConnection
+        self,
+        context: FaultContext,
+        response: Answer,
+        connection: FaultConnection,
     ) -> None:
         """Send the answer late or slowly, or lose it."""
         headers = (*response.headers, *context.rule_header)
@@ -123,7 +126,9 @@ def _garbage(response: Answer) -> Answer:
 
 
 def network_fault(
-    loss: str | None = None, at: Moment = "before_commit", **options: Any
+    loss: str | None = None,
+    at: Moment = "before_commit",
+    **options: Any,
 ) -> NetworkFault:
     """Make the fault that `network` asks for: a loss alone, or options, of which one
     can be a loss.

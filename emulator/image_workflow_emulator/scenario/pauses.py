@@ -42,7 +42,9 @@ def pause_warnings(scenario: Scenario) -> Iterator[PauseWarning]:
 
 
 def _why_endless(
-    timeline: Sequence[TimedChange], index: int, last_opening: int | None
+    timeline: Sequence[TimedChange],
+    index: int,
+    last_opening: int | None,
 ) -> str | None:
     """Say why a pause may never end; None if it ends."""
     if last_opening is None:

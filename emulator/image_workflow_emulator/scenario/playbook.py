@@ -160,7 +160,10 @@ class Playbook:
         return [rule for rule in self.scenario.rules if rule.match.matches(facts)]
 
     def _due_decisions(
-        self, rules: Sequence[Rule], facts: Facts, now: int
+        self,
+        rules: Sequence[Rule],
+        facts: Facts,
+        now: int,
     ) -> list[Decision]:
         """Return what those rules ask for that are due on their next match."""
         return [

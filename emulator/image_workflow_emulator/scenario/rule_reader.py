@@ -82,7 +82,10 @@ class RuleReader:
         for name in then:
             if name not in fitting:
                 self._document.complain(
-                    (*steps, name), expected, "an unknown field", at_key=True
+                    (*steps, name),
+                    expected,
+                    "an unknown field",
+                    at_key=True,
                 )
 
     def _check_name(self, steps: Steps, name: str, index: int) -> None:

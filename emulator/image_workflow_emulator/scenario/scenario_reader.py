@@ -41,7 +41,10 @@ _NETWORK_WORDS: Final = ("latency", "rate", *LOSSES)
 
 
 def parse_scenario(
-    text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None
+    text: str | bytes,
+    file: str,
+    contract: Contract,
+    world: WorldNames | None = None,
 ) -> Scenario:
     """Read a scenario from YAML or JSON.
 
@@ -55,7 +58,9 @@ def parse_scenario(
 
 
 def scenario_of(
-    document: Document, contract: Contract, world: WorldNames | None = None
+    document: Document,
+    contract: Contract,
+    world: WorldNames | None = None,
 ) -> Scenario:
     """Read a scenario from a document.
 
@@ -154,7 +159,9 @@ def _codes(text: str) -> list[str]:
 
 
 def _timeline(
-    document: Document, matches: MatchReader, given: Sequence[Fields]
+    document: Document,
+    matches: MatchReader,
+    given: Sequence[Fields],
 ) -> tuple[TimedChange, ...]:
     """Read the changes, in the order in which they are made."""
     changes = [
@@ -171,7 +178,10 @@ def _order_of_change(timed: TimedChange) -> float:
 
 
 def _timed_change(
-    document: Document, matches: MatchReader, index: int, given: Fields
+    document: Document,
+    matches: MatchReader,
+    index: int,
+    given: Fields,
 ) -> TimedChange:
     steps: Steps = ("timeline", index)
     fields = dict(given["set"])

@@ -81,7 +81,10 @@ class RequestConnection:
         return self._cycle.keep_alive or not self._cycle.more_body
 
     async def send_whole(
-        self, status: int, headers: Iterable[Header], body: bytes
+        self,
+        status: int,
+        headers: Iterable[Header],
+        body: bytes,
     ) -> None:
         """Answer the request with head and body in one write.
 
@@ -225,7 +228,10 @@ class Connection(HttpToolsProtocol):
         if not is_answering:  # else the problem would be taken for a part of the answer
             request_id = next(self.server_state.request_ids)
             answer = problem_answer(
-                problem, request_id, problem.retry_after, (OWN_ORIGIN,)
+                problem,
+                request_id,
+                problem.retry_after,
+                (OWN_ORIGIN,),
             )
             headers = (*answer.headers, (b"connection", b"close"))
             fields = b"\r\n".join(map(b": ".join, headers))

@@ -131,7 +131,9 @@ def stalled_work(sandbox: Sandbox) -> int:
 
 
 def next_change_ms(
-    sandbox: Sandbox, work: Operation | Generation, now: int
+    sandbox: Sandbox,
+    work: Operation | Generation,
+    now: int,
 ) -> int | None:
     """Return the time until unfinished work next changes (D42); None once it is
     terminal.

@@ -147,7 +147,9 @@ def _endings(runs: Sequence[Run]) -> list[str]:
 
 
 def unnoticed_by(
-    runs: Sequence[Run], untried: Collection[str], line: LineToRepeat
+    runs: Sequence[Run],
+    untried: Collection[str],
+    line: LineToRepeat,
 ) -> Iterator[Cause]:
     """Iterate over the faults of the client that no test noticed, each with the
     operations whose requests were broken. `untried` are the cells that a test is left

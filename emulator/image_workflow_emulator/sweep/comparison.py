@@ -35,7 +35,8 @@ _DELETIONS: Final = ("deleteProduct", "deleteAsset")
 
 
 def made_twice(
-    clean: Sequence[Journal], run: Sequence[Journal]
+    clean: Sequence[Journal],
+    run: Sequence[Journal],
 ) -> Iterator[ReportFinding]:
     """Yield a finding if a run made more Products or work than the clean run, and did
     not delete them. Work that a fault of the sweep let fail was made in vain, and is
@@ -63,7 +64,9 @@ def made_twice(
 
 
 def _most_made(
-    journals: Iterable[Journal], *, counts_failed_work: bool
+    journals: Iterable[Journal],
+    *,
+    counts_failed_work: bool,
 ) -> Counter[str]:
     """Return how often each operation made something, or deleted a Product, in the
     sandbox that had most.
@@ -81,7 +84,9 @@ def _most_made(
 
 
 def made_less(
-    clean: Sequence[Journal], run: Sequence[Journal], fault: str
+    clean: Sequence[Journal],
+    run: Sequence[Journal],
+    fault: str,
 ) -> Iterator[ReportFinding]:
     """Yield a finding if there is less at the end of a run than at that of the clean
     run. `fault` is the name of its rule.
@@ -138,7 +143,9 @@ def _change_by(entry: Entry) -> int:
 
 
 def unrepeated(
-    clean: Iterable[Journal], run: Sequence[Journal], fault: str
+    clean: Iterable[Journal],
+    run: Sequence[Journal],
+    fault: str,
 ) -> Iterator[Entry]:
     """Iterate over the POST requests that a fault let fail, and that were neither sent
     again nor looked up. `fault` is the name of its rule.
@@ -158,7 +165,9 @@ def unrepeated(
 
 
 def failed_in_vain(
-    clean: Sequence[Journal], run: Sequence[Journal], fault: str
+    clean: Sequence[Journal],
+    run: Sequence[Journal],
+    fault: str,
 ) -> Iterator[Entry]:
     """Iterate over the requests whose work a fault let fail, where the client sees in
     the clean run that it is completed, and orders none in its place. `fault` is the
@@ -233,7 +242,8 @@ def _is_comparable(clean: Sequence[Journal], run: Sequence[Journal]) -> bool:
 
 
 def outputs_not_taken(
-    clean: Iterable[Journal], run: Iterable[Journal]
+    clean: Iterable[Journal],
+    run: Iterable[Journal],
 ) -> Iterator[ReportFinding]:
     """Yield a finding if the clean run downloaded several pictures, and a run in which
     one output failed did not download the others.

@@ -26,15 +26,18 @@ class Habit(Struct, frozen=True):
 ONE_KEY: Final = Habit(1)
 RETRY: Final = Habit(2)
 REPORT_FAILURE: Final = Habit(
-    5, "repeat what a client can recover from; if that fails, say so"
+    5,
+    "repeat what a client can recover from; if that fails, say so",
 )
 GIVE_UP: Final = Habit(
-    5, "give up after a number of attempts, or a total time, and say so"
+    5,
+    "give up after a number of attempts, or a total time, and say so",
 )
 TIMEOUT: Final = Habit(6, "give every request a time limit")
 POLL: Final = Habit(7, "poll until `completed` or `failed`, and look at each output")
 TAKE_OUTPUTS: Final = Habit(
-    8, "look at each output: the completed ones are paid for, so take them"
+    8,
+    "look at each output: the completed ones are paid for, so take them",
 )
 WAIT: Final = Habit(9)
 NEW_UPLOAD: Final = Habit(11)

@@ -125,7 +125,9 @@ class SweepRun:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
-        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+        self,
+        fixturedef: pytest.FixtureDef[Any],
+        request: pytest.FixtureRequest,
     ) -> _Wrapper:
         """Note who makes sandboxes while a fixture is set up."""
         outer = self._owner

@@ -44,7 +44,11 @@ class Judge(Struct, frozen=True):
     """Rules of conduct that are left out."""
 
     def judge(
-        self, trial: Cell, place: Place, status: int | None, seconds: float
+        self,
+        trial: Cell,
+        place: Place,
+        status: int | None,
+        seconds: float,
     ) -> Run:
         """Judge a trial. `status` is None if it did not end in time."""
         struck = _happened(trial, place)
@@ -88,7 +92,10 @@ class Judge(Struct, frozen=True):
         return ""
 
     def _findings(
-        self, trial: Cell, place: Place, status: int | None
+        self,
+        trial: Cell,
+        place: Place,
+        status: int | None,
     ) -> Iterator[ReportFinding]:
         """Iterate over what was done wrong in a place."""
         findings = [
@@ -108,7 +115,9 @@ class Judge(Struct, frozen=True):
 
 
 def _outcome_of(
-    trial: Cell, status: int | None, findings: Collection[ReportFinding]
+    trial: Cell,
+    status: int | None,
+    findings: Collection[ReportFinding],
 ) -> Outcome:
     """Return the outcome of a trial whose fault happened."""
     has_errors = any(finding.severity == "error" for finding in findings)

@@ -47,7 +47,9 @@ class Observer:
     """Tells of each sandbox that is made or deleted in this process. To be closed."""
 
     def __init__(
-        self, begin: Callable[[Sandbox], None], end: Callable[[Sandbox], None]
+        self,
+        begin: Callable[[Sandbox], None],
+        end: Callable[[Sandbox], None],
     ) -> None:
         """`begin` is called after a sandbox was made, `end` before it is deleted."""
         self._patches: Final = pytest.MonkeyPatch()

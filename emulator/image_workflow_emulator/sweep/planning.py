@@ -48,7 +48,9 @@ class Plan(Struct, eq=False):
 
 
 def choose(
-    cells_by_place: CellsByPlace, only: str | None, kinds: Sequence[str]
+    cells_by_place: CellsByPlace,
+    only: str | None,
+    kinds: Sequence[str],
 ) -> Plan:
     """Choose what is tried.
 
@@ -165,7 +167,8 @@ def by_urgency(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _urgency(
-    cell: Cell, operations: Mapping[str, OperationContract]
+    cell: Cell,
+    operations: Mapping[str, OperationContract],
 ) -> tuple[int | str, ...]:
     operation = operations.get(cell.operation)
     is_write = operation is not None and operation.is_write

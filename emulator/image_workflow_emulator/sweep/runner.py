@@ -164,7 +164,9 @@ class Runner:
     # A run with faults ----------------------------------------------------------------
 
     def run(
-        self, trials: Sequence[Cell], given_up: threading.Event
+        self,
+        trials: Sequence[Cell],
+        given_up: threading.Event,
     ) -> dict[Cell, Run | None]:
         """Run the command once, with the cells of some trials. Several of one test are
         tried in as many rounds.
@@ -225,14 +227,19 @@ class Runner:
             variables=self._variables,
             output=self.output,
             limit=TimeLimit(
-                seconds=seconds, first_seconds=self._clean_seconds + _START_SECONDS
+                seconds=seconds,
+                first_seconds=self._clean_seconds + _START_SECONDS,
             ),
             is_stopped=is_stopped,
         )
         return _Seen(evidence.read_notes(folder), status is not None)
 
     def _judged(
-        self, trial: Cell, notes: Notes, limit_seconds: float, has_ended: bool
+        self,
+        trial: Cell,
+        notes: Notes,
+        limit_seconds: float,
+        has_ended: bool,
     ) -> Run | None:
         """Judge a trial by what happened in its round; None if its tests did not come.
 
@@ -312,7 +319,8 @@ class Runner:
     @contextlib.contextmanager
     def _run_folder(self) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(
-            dir=self._folder, ignore_cleanup_errors=True
+            dir=self._folder,
+            ignore_cleanup_errors=True,
         ) as name:
             yield Path(name)
 

@@ -89,7 +89,11 @@ def _check(shards: Sequence[_Shard]) -> None:
 def _joined(shards: Sequence[_Shard], gate: Gate) -> Swept:
     first = shards[0]
     swept = Swept(
-        plan=Plan(), words=first.command, repeat=first.options, gate=gate, run_count=0
+        plan=Plan(),
+        words=first.command,
+        repeat=first.options,
+        gate=gate,
+        run_count=0,
     )
     for shard in shards:
         swept.run_count += shard.counts.runs

@@ -24,11 +24,15 @@ _SIGNALLED = 128
 def main(file: str, command: list[str]) -> int:
     """Run the command and return its exit status."""
     process = subprocess.Popen(  # noqa: S603
-        command, stdin=subprocess.DEVNULL, start_new_session=True
+        command,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
     )
     ending = threading.Lock()
     watcher = threading.Thread(
-        target=_end_with_parent, args=(process, Path(file), ending), daemon=True
+        target=_end_with_parent,
+        args=(process, Path(file), ending),
+        daemon=True,
     )
     watcher.start()
     status = process.wait()
@@ -40,7 +44,9 @@ def main(file: str, command: list[str]) -> int:
 
 
 def _end_with_parent(
-    process: "subprocess.Popen[bytes]", file: Path, ending: threading.Lock
+    process: "subprocess.Popen[bytes]",
+    file: Path,
+    ending: threading.Lock,
 ) -> None:
     """End the command when nobody holds standard input any more."""
     while os.read(0, 1024):

@@ -121,7 +121,10 @@ class _Sweeping:
     """A sweep under way."""
 
     def __init__(
-        self, options: SweepOptions, environment: Mapping[str, str], gate: Gate
+        self,
+        options: SweepOptions,
+        environment: Mapping[str, str],
+        gate: Gate,
     ) -> None:
         self._options = options
         self._budget_seconds = _budget_seconds(options)
@@ -209,7 +212,10 @@ class _Sweeping:
         """Run what has not been run, until all has ended or the time is over."""
         swept = self.swept
         self._waiting = Waiting(
-            swept.without_run, self._jobs, self.runner.limits, self.runner.places
+            swept.without_run,
+            self._jobs,
+            self.runner.limits,
+            self.runner.places,
         )
         prints = self._options.prints_findings
         if len(swept.plan.cells) == 1 and prints:
@@ -260,7 +266,9 @@ class _Sweeping:
             self._waiting.put_back(again)
 
     def _take(
-        self, runs: Mapping[Cell, Run | None], rounds: Mapping[Cell, int]
+        self,
+        runs: Mapping[Cell, Run | None],
+        rounds: Mapping[Cell, int],
     ) -> Iterator[Cell]:
         """Note and print how trials ended; yield those that have to be tried again."""
         for trial, run in runs.items():

@@ -60,7 +60,8 @@ class Waiting:
         self._limits = limits
         # Silent faults that last take longest.
         self._trials = sorted(
-            trials, key=lambda trial: not (trial.is_silent and trial.lasts)
+            trials,
+            key=lambda trial: not (trial.is_silent and trial.lasts),
         )
         silent = sum(trial.is_silent for trial in self._trials)
         runs = MAX_IDLE_RUNS - _IDLE_RUNS_OF_LASTING

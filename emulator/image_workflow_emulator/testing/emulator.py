@@ -37,7 +37,9 @@ class Emulator:
     """
 
     def __init__(
-        self, plane: ControlClient, close: Callable[[], None] = lambda: None
+        self,
+        plane: ControlClient,
+        close: Callable[[], None] = lambda: None,
     ) -> None:
         self._plane = plane.of(None)
         self._close = finalize(self, close)

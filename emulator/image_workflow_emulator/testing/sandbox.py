@@ -126,7 +126,10 @@ class Sandbox:
     # The scenario ---------------------------------------------------------------------
 
     def use(
-        self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None
+        self,
+        scenario: "str | Mapping[str, Any] | Path",
+        *,
+        team: str | None = None,
     ) -> None:
         """Run another scenario from now on.
 
@@ -197,7 +200,10 @@ class Sandbox:
     # The journal ----------------------------------------------------------------------
 
     def requests(
-        self, *, limit: int | None = None, **filters: Unpack[Filters]
+        self,
+        *,
+        limit: int | None = None,
+        **filters: Unpack[Filters],
     ) -> list[RecordedRequest]:
         """Return the recorded requests that all `filters` select, oldest first.
 

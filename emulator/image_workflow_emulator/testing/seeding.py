@@ -111,7 +111,10 @@ class Given:
         """
         product_ids = [_id_of(product) for product in products]
         return self._make(
-            "photoshoot", products=product_ids, finished=finished, **fields
+            "photoshoot",
+            products=product_ids,
+            finished=finished,
+            **fields,
         )
 
     def file(self, path: str | Path, *, team: str | None = None) -> list[Resource]:
@@ -142,7 +145,12 @@ class Given:
 
     def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
         answer = self._plane.exchange(
-            "POST", "given", content, YAML, query=query, seconds=STATE_SECONDS
+            "POST",
+            "given",
+            content,
+            YAML,
+            query=query,
+            seconds=STATE_SECONDS,
         )
         answer_fields = msgspec.json.decode(answer)
         resources: list[Resource] = answer_fields["data"]

@@ -126,7 +126,10 @@ class Service:
         return dict(orjson.loads(answer.body))
 
     def _exchange(
-        self, head: Head, body: Body, request_id: str | None = None
+        self,
+        head: Head,
+        body: Body,
+        request_id: str | None = None,
     ) -> Exchange:
         """Begin an exchange.
 

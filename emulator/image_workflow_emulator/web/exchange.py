@@ -184,7 +184,11 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         engine.settle(self.sandbox, self.now)
         if self.caller is not None:
             self.called = Call(
-                self.sandbox, self.caller, self.now, self.record, self.resource_id
+                self.sandbox,
+                self.caller,
+                self.now,
+                self.record,
+                self.resource_id,
             )
 
     def _find_caller(self) -> None:
@@ -211,7 +215,10 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """Return what a scenario can match of this request."""
         identifier = self.route.resource_of(self.resource_id)
         return scenarios.request_facts(
-            self.sandbox, self.record, identifier, self.content
+            self.sandbox,
+            self.record,
+            identifier,
+            self.content,
         )
 
     def obey(self, decision: Decision) -> None:

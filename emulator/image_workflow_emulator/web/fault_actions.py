@@ -62,7 +62,10 @@ class FaultActions:
         admission.forget_request(self._exchange.call)
 
     def problem(
-        self, code: str, detail: str | None, retry_after: int | None
+        self,
+        code: str,
+        detail: str | None,
+        retry_after: int | None,
     ) -> Problem:
         """Return the problem that the service itself would answer with."""
         self.fire()

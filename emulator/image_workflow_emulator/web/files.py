@@ -116,7 +116,10 @@ async def _render(exchange: Exchange, key: object) -> Answer:
 
 
 def _file_answer(
-    head: Head, data: bytes, etag: bytes, headers: tuple[Header, ...]
+    head: Head,
+    data: bytes,
+    etag: bytes,
+    headers: tuple[Header, ...],
 ) -> Answer:
     """Answer with the file, or the part of it that was asked for."""
     size = len(data)

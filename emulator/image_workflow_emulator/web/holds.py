@@ -18,7 +18,10 @@ _AUTO_HOLD_SECONDS: Final = 1.0
 
 
 async def hold(
-    sandbox: Sandbox, scope: KeyScope | None, now: int, duration_ms: int
+    sandbox: Sandbox,
+    scope: KeyScope | None,
+    now: int,
+    duration_ms: int,
 ) -> None:
     """Keep a request waiting for a span of emulator time."""
     held = HeldAdmission(now + duration_ms, scope)
@@ -38,7 +41,9 @@ async def hold(
 
 
 def _seconds_to_wait(
-    sandbox: Sandbox, held: HeldAdmission, auto_seconds: float
+    sandbox: Sandbox,
+    held: HeldAdmission,
+    auto_seconds: float,
 ) -> float:
     """Return how long to wait before the clock is checked again; 0 ends the hold.
 

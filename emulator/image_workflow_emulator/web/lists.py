@@ -44,7 +44,10 @@ def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
 
 
 def _cut_page(
-    call: Call, name: str, collection: Collection[Any], seen_until: int | None
+    call: Call,
+    name: str,
+    collection: Collection[Any],
+    seen_until: int | None,
 ) -> Page[Any]:
     """Cut a page out of what a list shows.
 
@@ -75,7 +78,9 @@ def _cut_page(
 
 
 def _cursor_binding(
-    call: Call, name: str, filters: Mapping[str, str]
+    call: Call,
+    name: str,
+    filters: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Return what the cursors of a list are good for: Team, collection, filters (D02)."""
     bound = dict(filters)
@@ -87,7 +92,9 @@ def _cursor_binding(
 
 
 def _created_until(
-    instant: int, collection: Collection[Any], ids: Sequence[str]
+    instant: int,
+    collection: Collection[Any],
+    ids: Sequence[str],
 ) -> list[str]:
     items = collection.items
     return [item_id for item_id in ids if items[item_id].created_at <= instant]

@@ -77,7 +77,10 @@ class PictureWorker:
             return await self._data(images, key, is_asked=True)
 
     async def decode(
-        self, data: bytes, content_type: str, readings: Readings
+        self,
+        data: bytes,
+        content_type: str,
+        readings: Readings,
     ) -> DecodedUpload:
         """Decode and normalize an upload (D17, D18, D57).
 
@@ -143,7 +146,10 @@ class PictureWorker:
         return at_hand[key]
 
     async def _draw_once(
-        self, images: ImageStore, recipe: Recipe, inputs: list[bytes]
+        self,
+        images: ImageStore,
+        recipe: Recipe,
+        inputs: list[bytes],
     ) -> bytes:
         """Draw a recipe, or wait for the drawing in progress, which goes on if one of its
         callers is cancelled.
@@ -157,7 +163,9 @@ class PictureWorker:
         return await asyncio.shield(drawing)
 
     def _end_drawing(
-        self, place: tuple[int, Recipe], drawing: asyncio.Future[bytes]
+        self,
+        place: tuple[int, Recipe],
+        drawing: asyncio.Future[bytes],
     ) -> None:
         del self._drawing[place]
         if not drawing.cancelled():
@@ -165,7 +173,10 @@ class PictureWorker:
             drawing.exception()
 
     async def _draw(
-        self, images: ImageStore, recipe: Recipe, inputs: list[bytes]
+        self,
+        images: ImageStore,
+        recipe: Recipe,
+        inputs: list[bytes],
     ) -> bytes:
         job = {"job": "render", "recipe": msgspec.to_builtins(recipe)}
         _, parts = await self._run(job, inputs)
@@ -213,7 +224,9 @@ class PictureWorker:
 
 
 def _data_at_hand(
-    images: ImageStore, key: str, recipes: Mapping[str, Recipe]
+    images: ImageStore,
+    key: str,
+    recipes: Mapping[str, Recipe],
 ) -> dict[str, bytes]:
     """Return the bytes that are here of a picture and of the inputs of recipes."""
     sources = {key}

@@ -186,7 +186,9 @@ def _ask_scenario_again(exchange: Exchange, *, is_done: bool) -> None:
         _drop_expected_fault(exchange)
         return
     decision = scenarios.decide_after_commit(
-        exchange.sandbox, exchange.facts, exchange.now
+        exchange.sandbox,
+        exchange.facts,
+        exchange.now,
     )
     if exchange.decision.rule is None or exchange.fault.needs_commit:
         exchange.obey(decision)

@@ -101,7 +101,8 @@ def _capabilities(caller: Caller) -> bodies.CapabilitiesBody:
         subscription_active=team.subscription_active,
         creative_writes_allowed=team.subscription_active and may_write,
         api_concurrency=bodies.ConcurrencyBody(
-            limit=team.concurrency_limit, used=caller.account.budget.used
+            limit=team.concurrency_limit,
+            used=caller.account.budget.used,
         ),
     )
 
@@ -116,7 +117,8 @@ def _upload(session: resources.UploadSession, links: Links) -> bodies.UploadBody
             headers=uploads.headers(links.sandbox, session),
             expires_at=format_timestamp(session.expires_at),
             response=bodies.UploadResponseBody(
-                "application/json", {"upload_token": "string"}
+                "application/json",
+                {"upload_token": "string"},
             ),
         ),
     )
@@ -160,7 +162,8 @@ def _product(product: resources.Product, _links: Links) -> bodies.ProductBody:
 
 
 def _style(
-    style: resources.PhotographyStyle, links: Links
+    style: resources.PhotographyStyle,
+    links: Links,
 ) -> bodies.PhotographyStyleBody:
     return bodies.PhotographyStyleBody(
         **_ingredient_members(style),
@@ -170,7 +173,8 @@ def _style(
 
 
 def _background(
-    background: resources.Background, links: Links
+    background: resources.Background,
+    links: Links,
 ) -> bodies.BackgroundBody:
     return bodies.BackgroundBody(
         **_ingredient_members(background),
@@ -190,7 +194,8 @@ def _pose(pose: resources.Pose, links: Links) -> bodies.PoseBody:
 
 
 def _fashion_model(
-    model: resources.FashionModel, links: Links
+    model: resources.FashionModel,
+    links: Links,
 ) -> bodies.FashionModelBody:
     return bodies.FashionModelBody(
         **_ingredient_members(model),
@@ -238,19 +243,22 @@ def _reference(kind: str, identifier: str | None) -> bodies.ReferenceBody | None
 
 def _work_credits(work: resources.Work) -> bodies.WorkCreditsBody:
     return bodies.WorkCreditsBody(
-        reserved=work.reserved_credits, charged=work.charged_credits
+        reserved=work.reserved_credits,
+        charged=work.charged_credits,
     )
 
 
 def _generation(
-    generation: resources.Generation, links: Links
+    generation: resources.Generation,
+    links: Links,
 ) -> bodies.GenerationBody:
     return bodies.GenerationBody(
         id=generation.id,
         workflow=generation.workflow,
         status=generation.status,
         initiated_by=bodies.InitiatorBody(
-            generation.credential_id, generation.credential_name
+            generation.credential_id,
+            generation.credential_name,
         ),
         resolved_asset_ids=generation.resolved_asset_ids,
         output_summary=_output_summary(generation),
@@ -283,7 +291,8 @@ def _output(output: resources.Output, links: Links) -> bodies.OutputBody:
 
 
 def _error(
-    error: resources.WorkError | None, links: Links
+    error: resources.WorkError | None,
+    links: Links,
 ) -> bodies.WorkErrorBody | None:
     if error is None:
         return None

@@ -99,7 +99,9 @@ class Wire:
         return False
 
     async def send_half(
-        self, answer: Answer, bytes_per_second: int | None = None
+        self,
+        answer: Answer,
+        bytes_per_second: int | None = None,
     ) -> None:
         """Send the head and the first half of the body; nothing of an answer that is
         whole without a body.

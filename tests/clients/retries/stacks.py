@@ -92,7 +92,9 @@ class Heeding(aiohttp_retry.JitterRetry):
     """What the remedy calls its get_timeout."""
 
     def get_timeout(
-        self, attempt: int, response: aiohttp.ClientResponse | None = None
+        self,
+        attempt: int,
+        response: aiohttp.ClientResponse | None = None,
     ) -> float:
         if response is not None and "Retry-After" in response.headers:
             return float(response.headers["Retry-After"])
@@ -181,7 +183,10 @@ class Client:
         session = self.ask("POST", "/uploads", announced)
         upload = session["upload"]
         _, _, content = self.persist(
-            upload["method"], upload["url"], photo, upload["headers"]
+            upload["method"],
+            upload["url"],
+            photo,
+            upload["headers"],
         )
         token = {"upload_token": json.loads(content)["upload_token"]}
         return str(self.ask("POST", f"/uploads/{session['id']}/complete", token)["id"])

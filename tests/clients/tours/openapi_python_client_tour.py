@@ -88,22 +88,31 @@ def result_of(ordered: models.Operation) -> models.FashionModel:
 
 # Upload a photo, and group it.
 announced = models.CreateUpload(
-    content_type=models.UploadContentType("image/jpeg"), size_bytes=len(PHOTO)
+    content_type=models.UploadContentType("image/jpeg"),
+    size_bytes=len(PHOTO),
 )
 session = create_upload.sync(client=client, body=announced, idempotency_key="upload")
 assert isinstance(session, models.UploadSession)
 recipe = session.upload
 token = send_bytes(
-    recipe.method, recipe.url, recipe.headers.additional_properties, PHOTO
+    recipe.method,
+    recipe.url,
+    recipe.headers.additional_properties,
+    PHOTO,
 )
 exchange = models.CompleteUpload(upload_token=token)
 photo = complete_upload.sync(
-    session.id, client=client, body=exchange, idempotency_key="complete"
+    session.id,
+    client=client,
+    body=exchange,
+    idempotency_key="complete",
 )
 assert isinstance(photo, models.Asset)
 assert photo.created_at.utcoffset() == timedelta(0)
 shirt = models.ProductWrite(
-    name="Shirt", asset_ids=[photo.id], primary_asset_id=photo.id
+    name="Shirt",
+    asset_ids=[photo.id],
+    primary_asset_id=photo.id,
 )
 product = create_product.sync(client=client, body=shirt, idempotency_key="product")
 assert isinstance(product, models.Product)
@@ -116,19 +125,27 @@ kim = models.FashionModelWrite(
     asset_ids=[photo.id],
 )
 operation = create_fashion_model.sync(
-    client=client, body=kim, idempotency_key="fashion model"
+    client=client,
+    body=kim,
+    idempotency_key="fashion model",
 )
 assert isinstance(operation, models.Operation)
 assert operation.started_at is None
 model = result_of(operation)
 rename = models.FashionModelPatch(name="Kim Lee")
 renamed = update_fashion_model.sync(
-    model.id, client=client, body=rename, idempotency_key="rename"
+    model.id,
+    client=client,
+    body=rename,
+    idempotency_key="rename",
 )
 assert isinstance(renamed, models.FashionModel)
 remake = models.FashionModelPatch(asset_ids=[photo.id])
 admitted = update_fashion_model.sync(
-    model.id, client=client, body=remake, idempotency_key="remake"
+    model.id,
+    client=client,
+    body=remake,
+    idempotency_key="remake",
 )
 assert isinstance(admitted, models.Operation)
 model = result_of(admitted)
@@ -138,18 +155,23 @@ order = models.ProductPhotography(
     output_mode=models.OutputMode.PHOTOSHOOT,
     product_ids=[product.id],
     fashion_model=models.SelectedFashionModel(
-        type_="selected", fashion_model_id=model.id
+        type_="selected",
+        fashion_model_id=model.id,
     ),
     background=models.TransparentBackground(type_="transparent"),
     aspect_ratio=models.AspectRatio("4:5"),
     output_format=models.ImageFormat.WEBP,
 )
 ordered = create_product_photography_generation.sync(
-    client=client, body=order, idempotency_key="photoshoot"
+    client=client,
+    body=order,
+    idempotency_key="photoshoot",
 )
 assert isinstance(ordered, models.Generation)
 again = create_product_photography_generation.sync(
-    client=client, body=order, idempotency_key="photoshoot"
+    client=client,
+    body=order,
+    idempotency_key="photoshoot",
 )
 assert again == ordered
 generation_id = ordered.id
@@ -180,7 +202,9 @@ for output in generation.outputs:
 # Order what cannot be.
 order.image_count = 3
 problem = create_product_photography_generation.sync(
-    client=client, body=order, idempotency_key="too few"
+    client=client,
+    body=order,
+    idempotency_key="too few",
 )
 assert isinstance(problem, models.UnprocessableWriteProblem)
 assert problem.code is models.UnprocessableWriteCode.INVALID_INPUT

@@ -21,7 +21,9 @@ from image_workflow_emulator.console.values import FILE
 @reporting
 @of_sandbox
 def command(
-    control: ControlClient, output: ReportOutput, files: tuple[str, ...]
+    control: ControlClient,
+    output: ReportOutput,
+    files: tuple[str, ...],
 ) -> int:
     """Judge what clients do wrong: those of a running emulator, or of recordings.
 

@@ -27,7 +27,9 @@ def command() -> None:
 
 @command.command("list")
 @click.option(
-    "--operation", metavar="ID", help="only requests of this operation, or `none`"
+    "--operation",
+    metavar="ID",
+    help="only requests of this operation, or `none`",
 )
 @click.option(
     "--status",
@@ -45,7 +47,9 @@ def command() -> None:
     help="only requests on which this rule of a scenario acted, or `none`",
 )
 @click.option(
-    "--team", metavar="TEAM", help="only requests of this Team, by name or id"
+    "--team",
+    metavar="TEAM",
+    help="only requests of this Team, by name or id",
 )
 @click.option(
     "--limit",
@@ -53,12 +57,17 @@ def command() -> None:
     help="show at most N requests, the newest (default: 100)",
 )
 @click.option(
-    "--follow", is_flag=True, help="keep printing requests as they are answered"
+    "--follow",
+    is_flag=True,
+    help="keep printing requests as they are answered",
 )
 @form("table", "json", "har")
 @of_sandbox
 def list_requests(
-    control: ControlClient, form: str, follow: bool, **filters: str | None
+    control: ControlClient,
+    form: str,
+    follow: bool,
+    **filters: str | None,
 ) -> None:
     """List recorded requests, the newest last (the default)."""
     if follow:
@@ -78,7 +87,9 @@ def list_requests(
 
 
 def _follow(
-    control: ControlClient, form: str, filters: Mapping[str, str | None]
+    control: ControlClient,
+    form: str,
+    filters: Mapping[str, str | None],
 ) -> None:
     """Print requests as they are answered, until Ctrl-C."""
     for entry in answered_requests(control, filters):

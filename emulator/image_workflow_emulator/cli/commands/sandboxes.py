@@ -65,7 +65,10 @@ def list_sandboxes(control: ControlClient, form: str) -> None:
 @form("table", "json", "env")
 @_own_options
 @click.option(
-    "--no-scenario", "wants_none", is_flag=True, help="begin without a scenario"
+    "--no-scenario",
+    "wants_none",
+    is_flag=True,
+    help="begin without a scenario",
 )
 @of_emulator
 def create(

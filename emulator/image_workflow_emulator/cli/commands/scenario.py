@@ -211,5 +211,8 @@ def _warning_finding(warning: "PauseWarning") -> ReportFinding:
 
 def _finding(where: str | None, message: str) -> ReportFinding:
     return ReportFinding(
-        rule="invalid-file", severity="error", where=where, message=message
+        rule="invalid-file",
+        severity="error",
+        where=where,
+        message=message,
     )

@@ -56,12 +56,19 @@ def list_teams(control: ControlClient, form: str) -> None:
 @command.command("set")
 @click.argument("team")
 @click.argument(
-    "changes", metavar="NAME=VALUE ...", type=Value(_CHANGE), nargs=-1, required=True
+    "changes",
+    metavar="NAME=VALUE ...",
+    type=Value(_CHANGE),
+    nargs=-1,
+    required=True,
 )
 @form("table", "json")
 @of_sandbox
 def change_team(
-    control: ControlClient, team: str, changes: tuple[tuple[str, Any], ...], form: str
+    control: ControlClient,
+    team: str,
+    changes: tuple[tuple[str, Any], ...],
+    form: str,
 ) -> None:
     """Change a Team from now on, by its name or id.
 

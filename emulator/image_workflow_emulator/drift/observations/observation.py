@@ -46,7 +46,10 @@ def plain_if(is_plain: bool, other: str) -> Fits:
 
 
 def fits_outcome(
-    call: RecordedCall, success: str, refusal: str, code: str = "invalid_input"
+    call: RecordedCall,
+    success: str,
+    refusal: str,
+    code: str = "invalid_input",
 ) -> Fits:
     """Return one of two readings: `success` if the call succeeded, `refusal` if it was
     refused with a code. Any other outcome is no evidence.
@@ -59,7 +62,8 @@ def fits_outcome(
 
 
 def meaning_of(
-    call: RecordedCall, readings: Readings = NO_READINGS
+    call: RecordedCall,
+    readings: Readings = NO_READINGS,
 ) -> dict[str, Any] | None:
     """Return what the body of a call means under some readings, with defaults applied.
 

@@ -108,7 +108,8 @@ def defaults(traffic: Traffic) -> Observations:
 
 
 def _fits_filled(
-    filled: Mapping[str, Any], meanings: Mapping[str, Mapping[str, Any] | None]
+    filled: Mapping[str, Any],
+    meanings: Mapping[str, Mapping[str, Any] | None],
 ) -> Fits:
     """Return the readings whose meaning has the fields as the service filled them in."""
     explains = {

@@ -158,7 +158,10 @@ def _has_no_long_pause(requests: Requests) -> bool:
 
 
 def _unread_works(
-    history: History, client: Client, *, lists_generations: bool
+    history: History,
+    client: Client,
+    *,
+    lists_generations: bool,
 ) -> Iterator[_Span]:
     """Iterate over the works of a client that nobody reads by their address."""
     read_works = {work_id for _, work_id in history.polls}

@@ -176,7 +176,9 @@ def _last_reads(history: History) -> Mapping[_Address, int]:
 
 
 def _may_give_up(
-    history: History, requests: Requests, last_reads: Mapping[_Address, int]
+    history: History,
+    requests: Requests,
+    last_reads: Mapping[_Address, int],
 ) -> bool:
     """Whether a client is excused that did not repeat the last request of an intent."""
     last = requests[-1]

@@ -189,7 +189,10 @@ def _first_admissions(history: History) -> Iterator[Admission]:
 
 
 def _is_left(
-    history: History, admission: Admission, polls: Requests, listed_at: int
+    history: History,
+    admission: Admission,
+    polls: Requests,
+    listed_at: int,
 ) -> bool:
     """Whether nobody will read the end of some work."""
     finished_at = admission.work.finished_at

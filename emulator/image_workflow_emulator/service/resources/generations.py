@@ -80,7 +80,11 @@ def _schedule(sandbox: Sandbox, generation: Generation) -> None:
 
 
 def _plan_slots(
-    sandbox: Sandbox, plan: Plan, intent: Intent, outcome: WorkOutcome, starts_at: int
+    sandbox: Sandbox,
+    plan: Plan,
+    intent: Intent,
+    outcome: WorkOutcome,
+    starts_at: int,
 ) -> tuple[PlannedOutput, ...]:
     """Decide when each slot ends and how: one after another (D76), unless the scenario
     says otherwise.
@@ -97,7 +101,10 @@ def _plan_slots(
 
 
 def _offsets_ms(
-    sandbox: Sandbox, intent: Intent, slots: int, duration_ms: int | None
+    sandbox: Sandbox,
+    intent: Intent,
+    slots: int,
+    duration_ms: int | None,
 ) -> list[int]:
     """Return how long each slot takes from the start of the work.
 
@@ -159,7 +166,10 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
 
 
 def _finished_output(
-    sandbox: Sandbox, generation: Generation, slot: int, now: int
+    sandbox: Sandbox,
+    generation: Generation,
+    slot: int,
+    now: int,
 ) -> Output:
     """Return a slot that has ended; its picture becomes an Asset unless it failed."""
     planned = generation.plan[slot]

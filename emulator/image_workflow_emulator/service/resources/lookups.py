@@ -36,7 +36,10 @@ class Lookup(Struct, Generic[Resource], frozen=True):
 
 
 ASSET: Lookup[Asset] = Lookup(
-    lambda store: store.assets, "asset", "a live Asset of this Team", "asset_not_found"
+    lambda store: store.assets,
+    "asset",
+    "a live Asset of this Team",
+    "asset_not_found",
 )
 PRODUCT: Lookup[Product] = Lookup(
     lambda store: store.products,
@@ -45,10 +48,14 @@ PRODUCT: Lookup[Product] = Lookup(
     "product_not_found",
 )
 OPERATION: Lookup[Operation] = Lookup(
-    lambda store: store.operations, "operation", "an Operation of this Team"
+    lambda store: store.operations,
+    "operation",
+    "an Operation of this Team",
 )
 GENERATION: Lookup[Generation] = Lookup(
-    lambda store: store.generations, "generation", "one of this Team's"
+    lambda store: store.generations,
+    "generation",
+    "one of this Team's",
 )
 
 
@@ -81,7 +88,10 @@ def found_by_path(lookup: Lookup[Resource]) -> OwnCheck:
 
 
 def refer(
-    call: Call, lookup: Lookup[Resource], where: str, identifier: str
+    call: Call,
+    lookup: Lookup[Resource],
+    where: str,
+    identifier: str,
 ) -> Resource:
     """Return the resource that the body refers to at a place. Raises Problem
     invalid_reference.
@@ -94,7 +104,10 @@ def refer(
 
 
 def refer_to_all(
-    call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]
+    call: Call,
+    lookup: Lookup[Resource],
+    where: str,
+    identifiers: Sequence[str],
 ) -> list[Resource]:
     """Return the resources that a list in the body refers to. Raises Problem
     invalid_reference.

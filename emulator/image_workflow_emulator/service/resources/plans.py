@@ -50,7 +50,10 @@ class Chosen(Struct, frozen=True):
 
 
 def _plan(
-    call: Call, workflow: str, asset_ids: tuple[str, ...], recipes: tuple[Recipe, ...]
+    call: Call,
+    workflow: str,
+    asset_ids: tuple[str, ...],
+    recipes: tuple[Recipe, ...],
 ) -> Plan:
     places = 1
     if call.sandbox.readings.concurrency_unit == "by-output":  # D40
@@ -82,7 +85,10 @@ def refer_photography(call: Call, _checked: None) -> Chosen:
         products=products,
         style=_ingredient(call, "photography_style", "/photography_style_id", style_id),
         background=_ingredient(
-            call, "background", "/background/background_id", background_id
+            call,
+            "background",
+            "/background/background_id",
+            background_id,
         ),
         models=_models(call, intent["fashion_model"]),
         pose=_ingredient(call, "pose", "/pose_id", intent.get("pose_id")),
@@ -90,7 +96,10 @@ def refer_photography(call: Call, _checked: None) -> Chosen:
 
 
 def _ingredient(
-    call: Call, kind: str, where: str, identifier: str | None
+    call: Call,
+    kind: str,
+    where: str,
+    identifier: str | None,
 ) -> Ingredient | None:
     """Return the ingredient that is referred to, if one is.
 
@@ -155,7 +164,9 @@ def _check_subjects(call: Call, subjects: Set[str]) -> None:
 
 
 def _photograph(
-    call: Call, chosen: Chosen, subjects: tuple[str, ...]
+    call: Call,
+    chosen: Chosen,
+    subjects: tuple[str, ...],
 ) -> PhotographRecipe:
     """Return the recipe of the first slot."""
     intent = call.intent

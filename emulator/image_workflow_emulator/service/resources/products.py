@@ -161,7 +161,8 @@ def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
 
 
 CREATE_PRODUCT = Handler(
-    checks=((Check.REFERENCES, _check_photos),), commit=_create_product
+    checks=((Check.REFERENCES, _check_photos),),
+    commit=_create_product,
 )
 UPDATE_PRODUCT = Handler(
     checks=(
@@ -173,5 +174,6 @@ UPDATE_PRODUCT = Handler(
 )
 DELETE_PRODUCT = Handler(checks=(found_by_path(PRODUCT),), commit=_delete_product)
 DELETE_ASSET = Handler(
-    checks=(found_by_path(ASSET), (Check.STATE, _check_unused)), commit=_delete_asset
+    checks=(found_by_path(ASSET), (Check.STATE, _check_unused)),
+    commit=_delete_asset,
 )

@@ -132,5 +132,9 @@ def finished(
     account.ledger.settle(work.id, charge, now)
     account.budget.give_back(work.id)
     return structs.replace(
-        work, status=status, charged_credits=charge, updated_at=now, finished_at=now
+        work,
+        status=status,
+        charged_credits=charge,
+        updated_at=now,
+        finished_at=now,
     )

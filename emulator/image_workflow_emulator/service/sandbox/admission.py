@@ -39,7 +39,11 @@ def check_credential(call: Call) -> None:
 
 
 def _credential_problem(
-    call: Call, code: str, detail: str, *, only_full: bool = False
+    call: Call,
+    code: str,
+    detail: str,
+    *,
+    only_full: bool = False,
 ) -> Problem:
     credential_id = call.caller.credential.id
     return Problem(
@@ -138,7 +142,10 @@ def check_pause(call: Call) -> None:
 
 
 def _pause_problem(
-    call: Call, pause: AdmissionPause, paused: str, cause_id: str
+    call: Call,
+    pause: AdmissionPause,
+    paused: str,
+    cause_id: str,
 ) -> Problem:
     """Return the refusal of a pause.
 

@@ -36,7 +36,9 @@ class Origin(Struct, frozen=True):
 
 
 def affected_accounts(
-    sandbox: Sandbox, team_id: str, name_or_id: str
+    sandbox: Sandbox,
+    team_id: str,
+    name_or_id: str,
 ) -> list[TeamAccount]:
     """Return the Teams that a change names, as far as the scenario may touch them."""
     accounts = sandbox.find_accounts(name_or_id)
@@ -46,7 +48,10 @@ def affected_accounts(
 
 
 def change_world(
-    sandbox: Sandbox, changes: World, now: int, team_id: str = EVERYONE
+    sandbox: Sandbox,
+    changes: World,
+    now: int,
+    team_id: str = EVERYONE,
 ) -> None:
     """Make a scenario's changes to the world at once: Teams that it names are changed,
     others are opened.
@@ -62,7 +67,10 @@ def change_world(
 
 
 def _change_credentials(
-    sandbox: Sandbox, account: TeamAccount, change: WorldTeam, now: int
+    sandbox: Sandbox,
+    account: TeamAccount,
+    change: WorldTeam,
+    now: int,
 ) -> None:
     """Change the credentials of a Team that a world names, and add new ones."""
     for credential in change.credentials:
@@ -95,7 +103,10 @@ def change_admission(
 
 
 def _note_cause(
-    sandbox: Sandbox, field: str, identifier: str, origin: Origin | None
+    sandbox: Sandbox,
+    field: str,
+    identifier: str,
+    origin: Origin | None,
 ) -> None:
     """Remember which change of a timeline set a field, or that something else did."""
     if origin is None:
@@ -136,7 +147,10 @@ def change_team(
 
 
 def _previous_team_value(
-    account: TeamAccount, field: str, change: WorldTeam, end: End
+    account: TeamAccount,
+    field: str,
+    change: WorldTeam,
+    end: End,
 ) -> PreviousTeamValue:
     """Return what a field of a Team goes back to when a change ends."""
     before = _only_field(account.team, field)
@@ -164,7 +178,10 @@ def _only_field(team: Team, field: str) -> WorldTeam:
 
 
 def end_team_change(
-    sandbox: Sandbox, account: TeamAccount, change: WorldTeam, now: int
+    sandbox: Sandbox,
+    account: TeamAccount,
+    change: WorldTeam,
+    now: int,
 ) -> None:
     """Let the fields that a change has set go back, unless a later end counts."""
     for field in change.values():
@@ -201,7 +218,9 @@ def change_credential(
 
 
 def _previous_credential_value(
-    held: CredentialAccount, field: str, end: End
+    held: CredentialAccount,
+    field: str,
+    end: End,
 ) -> PreviousCredentialValue:
     """Return what a field of a credential goes back to when a change ends."""
     running = held.previous_values.get(field)
@@ -223,7 +242,10 @@ def _only_field_of_credential(credential: Credential, field: str) -> WorldCreden
 
 
 def end_credential_change(
-    sandbox: Sandbox, held: CredentialAccount, change: WorldCredential, now: int
+    sandbox: Sandbox,
+    held: CredentialAccount,
+    change: WorldCredential,
+    now: int,
 ) -> None:
     """Let the fields that a change has set go back, unless a later end counts."""
     for field in change.values():

@@ -30,7 +30,9 @@ _BACKGROUND_SIZE: Final = (1024, 1280)
 
 
 def _premade(
-    ingredient: type[SomeIngredient], name: str, **attributes: Any
+    ingredient: type[SomeIngredient],
+    name: str,
+    **attributes: Any,
 ) -> SomeIngredient:
     """Return a premade ingredient that no sandbox has yet: without an id and a time."""
     return ingredient(
@@ -159,7 +161,9 @@ def add_premade_ingredients(
 
 
 def _plan_premade_pictures(
-    images: ImageStore, ingredient: Ingredient, first: int
+    images: ImageStore,
+    ingredient: Ingredient,
+    first: int,
 ) -> None:
     recipe = partial(PremadeRecipe, attributes=_attributes_in_picture(ingredient))
     size = CARD_SIZE

@@ -229,7 +229,11 @@ class Sandbox(SandboxState):
             if options.evolution:
                 rounds = _EVOLVED_ROUNDS
             add_premade_ingredients(
-                self.store, self.images, self.identifiers, self.began_at, rounds
+                self.store,
+                self.images,
+                self.identifiers,
+                self.began_at,
+                rounds,
             )
 
     def become(self, state: SandboxState) -> None:
@@ -253,7 +257,9 @@ class Sandbox(SandboxState):
         self.idempotency = state.idempotency
         self.journal.feed = self.feed
         self.identifiers = Identifiers(
-            self.seed.value, self.counters, is_long=self.options.evolution
+            self.seed.value,
+            self.counters,
+            is_long=self.options.evolution,
         )
         secret = self.seed.digest("signer", self.signing_name)
         self.signer = Signer(secret)
@@ -307,7 +313,10 @@ class Sandbox(SandboxState):
         return account
 
     def add_credential(
-        self, account: TeamAccount, described: WorldCredential, now: int
+        self,
+        account: TeamAccount,
+        described: WorldCredential,
+        now: int,
     ) -> CredentialAccount:
         """Create a credential of a Team, with this sandbox's form of its key."""
         key = self.key_of(described.key)

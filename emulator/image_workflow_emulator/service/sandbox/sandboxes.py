@@ -105,7 +105,9 @@ class Sandboxes:
         for key, held in sandbox.credentials.items():
             if key not in self._callers:
                 self._callers[key] = Caller(
-                    sandbox, sandbox.accounts[held.credential.team_id], held
+                    sandbox,
+                    sandbox.accounts[held.credential.team_id],
+                    held,
                 )
 
     def _check_keys(self, keys: Set[str]) -> None:

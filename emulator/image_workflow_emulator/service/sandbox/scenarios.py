@@ -29,7 +29,10 @@ from image_workflow_emulator.service.sandbox.timeline_changes import (
 
 
 def begin(
-    sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYONE
+    sandbox: Sandbox,
+    scenario: Scenario,
+    now: int,
+    team_id: str = EVERYONE,
 ) -> None:
     """Start a scenario now; it replaces the one that ran for the same Teams."""
     _stop(sandbox, team_id)
@@ -112,7 +115,10 @@ def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
 
 
 def request_facts(
-    sandbox: Sandbox, record: RequestRecord, identifier: str, body: bytes | None
+    sandbox: Sandbox,
+    record: RequestRecord,
+    identifier: str,
+    body: bytes | None,
 ) -> Facts:
     """Return what a rule may know of a request.
 

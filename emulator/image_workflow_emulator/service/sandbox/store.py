@@ -88,7 +88,9 @@ class Collection(Generic[Resource]):
         return resource
 
     def ids(
-        self, team_id: str | None, values: Mapping[str, str] = _NO_FILTERS
+        self,
+        team_id: str | None,
+        values: Mapping[str, str] = _NO_FILTERS,
     ) -> Sequence[str]:
         """Return the ascending ids of a Team's resources that have all these values; of
         the global ones for None.
@@ -152,7 +154,8 @@ class Store:
         }
 
     def find_work(
-        self, identifier: str
+        self,
+        identifier: str,
     ) -> resources.Operation | resources.Generation | None:
         """Return a piece of work; None if there is none of this id."""
         generation = self.generations.items.get(identifier)

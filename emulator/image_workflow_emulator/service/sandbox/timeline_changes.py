@@ -68,7 +68,9 @@ def _pause_of(sandbox: Sandbox, team_id: str) -> AdmissionPause:
 
 
 def _opens_at(
-    pause: AdmissionPause, end: End | None, next_opening: int | None
+    pause: AdmissionPause,
+    end: End | None,
+    next_opening: int | None,
 ) -> int | None:
     """Return when a new pause ends: at the latest end of the pauses that overlap, or
     with the next change that opens admission.
@@ -86,7 +88,9 @@ def _opens_at(
 
 
 def _find_credential(
-    sandbox: Sandbox, team_id: str, key: str
+    sandbox: Sandbox,
+    team_id: str,
+    key: str,
 ) -> CredentialAccount | None:
     """Return the credential of a key, in either form, if the scenario may touch it."""
     held = sandbox.credentials.get(key)

@@ -89,7 +89,9 @@ class _Sink(io.RawIOBase):
 
 
 def _pieces(
-    head: bytes, pictures: tables.Pictures, rows: dict[str, Iterable[Any]]
+    head: bytes,
+    pictures: tables.Pictures,
+    rows: dict[str, Iterable[Any]],
 ) -> Iterator[bytes]:
     sink = _Sink()
     digest = hashlib.sha256()
@@ -218,7 +220,11 @@ class _Reading:
             first_line = next(lines, b"")
             head = msgspec.json.decode(first_line, type=tables.Head)
             loading = tables.Loading(
-                head, self.identifier, memory, self.contract, picture_of
+                head,
+                self.identifier,
+                memory,
+                self.contract,
+                picture_of,
             )
             for line in lines:
                 if self.is_stopping():
