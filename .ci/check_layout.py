@@ -7,7 +7,7 @@ import ast
 import io
 import sys
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeGuard
 
 from check_words import ROOT, tracked
@@ -18,6 +18,7 @@ ADVICE: Final = {
     "nested": "write a choice within a choice as `if`",
     "twofold": "write a comprehension with two `for` as a loop or a helper",
     "tuples": "assert one thing a line, not two tuples",
+    "crowded": "give each parameter or argument a line if one line does not hold all",
     "wide": f"a line of code has at most {MAX_COLUMNS} columns",
 }
 """Each rule, and what to write instead."""
@@ -56,6 +57,11 @@ def rule_broken_by(node: ast.AST) -> str:
         return "twofold" if len(node.generators) > 1 else ""
     if isinstance(node, ast.Assert) and compares_tuples(node.test):
         return "tuples"
+    if isinstance(node, ast.Call):
+        opening = node.func.end_lineno
+        return "crowded" if is_crowded([*node.args, *node.keywords], opening) else ""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return "crowded" if is_crowded(parameters(node.args), node.lineno) else ""
     return ""
 
 
@@ -84,6 +90,26 @@ def compares_tuples(test: ast.expr) -> bool:
         return False
     sides = (test.left, *test.comparators)
     return all(isinstance(side, ast.Tuple) and len(side.elts) > 1 for side in sides)
+
+
+def parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """Return the parameters of a function."""
+    starred = filter(None, (arguments.vararg, arguments.kwarg))
+    return [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        *starred,
+    ]
+
+
+def is_crowded(
+    items: Sequence[ast.expr | ast.keyword | ast.arg],
+    opening: int | None,
+) -> bool:
+    """Tell whether several items share a line that is not the one they open on."""
+    lines = {item.lineno for item in items}
+    return len(items) > 1 and len(lines) == 1 and opening not in lines
 
 
 def code_lines(source: str, tree: ast.Module) -> set[int]:
