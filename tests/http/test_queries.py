@@ -31,7 +31,7 @@ def test_a_limit_above_the_range_gives_the_most_items_where_it_is_clamped(
 
 
 @CLAMPS
-@pytest.mark.parametrize("limit", ["0", "-1", "many"])
+@pytest.mark.parametrize("limit", ["0", "-1", "many", "0100"])
 def test_only_a_limit_above_the_range_is_clamped(
     emulator: EmulatorUnderTest,
     limit: str,
