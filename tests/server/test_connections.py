@@ -1,8 +1,10 @@
 """Connections of a server: how many there may be, what is no request, who leaves."""
 
 import asyncio
+import gc
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
@@ -10,6 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.server.connection import RequestConnection
 from image_workflow_emulator.server.server import EmulatorServer
 from tests.fuzzing.wire import Conversation, HandledRequest, converse
@@ -39,6 +42,31 @@ def talk(emulator: EmulatorUnderTest, *pieces: bytes) -> Conversation:
 
 def in_pieces(sent: bytes, size: int) -> list[bytes]:
     return [sent[start : start + size] for start in range(0, len(sent), size)]
+
+
+# What is left of a request ------------------------------------------------------------
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """Let nothing be freed but what nothing refers to."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("kind", [RequestConnection, Head])
+def test_a_request_is_freed_when_the_next_one_comes_on_its_connection(
+    emulator: EmulatorUnderTest,
+    kind: type,
+) -> None:
+    talk(emulator, *[GET] * 5)
+
+    kept = [each for each in gc.get_objects() if isinstance(each, kind)]
+
+    assert len(kept) <= 1
 
 
 # How many there may be ----------------------------------------------------------------

@@ -21,8 +21,7 @@ from image_workflow_emulator.control.refusals import refuse
 from image_workflow_emulator.control.routes import PAGE, ROUTES
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.http.answers import method_not_allowed
-from image_workflow_emulator.http.door import HEAD
-from image_workflow_emulator.http.heads import Head
+from image_workflow_emulator.http.heads import HEAD, Head
 from image_workflow_emulator.kernel.wording import excerpt
 
 

@@ -33,8 +33,7 @@ from image_workflow_emulator.control.reading import (
 from image_workflow_emulator.control.refusals import refuse
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.bodies import Body, ClientDisconnectedError
-from image_workflow_emulator.http.door import HEAD
-from image_workflow_emulator.http.heads import Head
+from image_workflow_emulator.http.heads import HEAD, Head
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.store import Store

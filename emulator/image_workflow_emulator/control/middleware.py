@@ -9,8 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND, is_own_file
 from image_workflow_emulator.domain.problems import Check, Problem
-from image_workflow_emulator.http.door import HEAD
-from image_workflow_emulator.http.heads import Head
+from image_workflow_emulator.http.heads import HEAD, Head
 from image_workflow_emulator.kernel.seed import Identifiers
 
 _OWN_HEADERS: Final[Mapping[str, str]] = {

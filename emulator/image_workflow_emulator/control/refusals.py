@@ -6,8 +6,7 @@ from starlette.responses import Response
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.answers import problem_answer
-from image_workflow_emulator.http.door import HEAD
-from image_workflow_emulator.http.heads import Head
+from image_workflow_emulator.http.heads import HEAD, Head
 
 
 async def refuse(request: Request, error: Exception) -> Response:

@@ -6,22 +6,21 @@ They leave no trace: no journal has them, and they change no Request-Id of a tes
 from typing import Any, Final
 
 from image_workflow_emulator.http.answers import OWN_ORIGIN
-from image_workflow_emulator.http.heads import Receive, Scope, Send
+from image_workflow_emulator.http.heads import HEAD, Head, Receive, Scope, Send
 from image_workflow_emulator.kernel.seed import Identifiers
 
 ICON: Final = "_emulator/page/icon.svg"
 _PATHS: Final = ("/", "/favicon.ico", "/_emulator/")
 
 
-def is_redirected(scope: Scope) -> bool:
+def is_redirected(head: Head) -> bool:
     """Return whether a browser asks for such a path.
 
     A request with a key comes from a client with a wrong base URL: the service answers
     it.
     """
-    names = [name for name, _ in scope["headers"]]
-    is_read = scope["method"] in ("GET", "HEAD")
-    return scope["path"] in _PATHS and is_read and b"authorization" not in names
+    is_read = head.method in ("GET", "HEAD")
+    return head.path in _PATHS and is_read and b"authorization" not in head.headers
 
 
 class BrowserRedirect:
@@ -46,12 +45,13 @@ class BrowserRedirect:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Redirect a browser, or pass the request on."""
-        if not is_redirected(scope):
+        head: Head = scope[HEAD]
+        if not is_redirected(head):
             await self._app(scope, receive, send)
             return
         target = self._target.encode()
-        if scope["query_string"]:
-            target += b"?" + scope["query_string"]
+        if head.query_string:
+            target += b"?" + head.query_string
         headers = [
             (b"location", target),
             (b"content-length", b"0"),

@@ -5,22 +5,19 @@ request. Requests that it refuses are not in any journal, and their Request-Ids 
 none of a test. What is accepted is the guard's to say.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.answers import Answer, problem_answer
 from image_workflow_emulator.http.browser_redirects import is_redirected
 from image_workflow_emulator.http.guard import Guard
-from image_workflow_emulator.http.heads import Head, Receive, Scope, Send
+from image_workflow_emulator.http.heads import HEAD, Head, Receive, Scope, Send
 from image_workflow_emulator.http.surfaces import (
     CONTROL_DOCUMENTS,
     FILES_PREFIX,
     is_control_path,
 )
 from image_workflow_emulator.kernel.seed import Identifiers
-
-HEAD: Final = "emulator.head"
-"""Where the scope of an accepted request has its `Head`."""
 
 
 class Door:
@@ -56,7 +53,7 @@ class Door:
 
     def _check(self, head: Head) -> None:
         self._guard.check_host(head)
-        if is_redirected(head.scope):
+        if is_redirected(head):
             return  # nothing changes, and the other page cannot read the answer
         if is_control_path(head.path):
             is_document = head.path in CONTROL_DOCUMENTS

@@ -65,7 +65,7 @@ class Guard:
         if host in self._known:
             return
         if host is None:
-            if request.scope.get("http_version") == "1.0":
+            if request.http_version == "1.0":
                 return
             raise _unsound_host("none")
         if not _SYNTAX.fullmatch(host):

@@ -26,6 +26,8 @@ MAX_KEY_CHARACTERS = 255
 """Limit of an Idempotency-Key (D58)."""
 CONNECTION = "emulator.connection"
 """Where a scope has the connection under the request."""
+HEAD = "emulator.head"
+"""Where the scope of an accepted request has its `Head`."""
 
 
 class Connection(Protocol):
@@ -75,7 +77,10 @@ class Head:
         """None where the server hands none in."""
         self.embedding: Header = OWN_ORIGIN
         """The header that says which pages may embed the answer."""
-        self.scope = scope
+        self.http_version: str = scope["http_version"]
+        # The scope itself is not kept: it has this head, and neither would be freed.
+        self._scheme: str = scope["scheme"]
+        self._server: tuple[str, int | None] | None = scope.get("server")
         self._public_url = public_url
 
     @property
@@ -94,14 +99,13 @@ class Head:
 
     @property
     def _address(self) -> str:
-        scheme = self.scope["scheme"]
         host = self.headers.get(b"host")  # one that the guard accepted
         if host is not None:
-            return f"{scheme}://{host.decode()}"
-        name, port = self.scope.get("server") or ("127.0.0.1", None)
+            return f"{self._scheme}://{host.decode()}"
+        name, port = self._server or ("127.0.0.1", None)
         if port:
-            return f"{scheme}://{name}:{port}"
-        return f"{scheme}://{name}"
+            return f"{self._scheme}://{name}:{port}"
+        return f"{self._scheme}://{name}"
 
     def bearer_key(self) -> str | None:
         """Return the key of `Authorization: Bearer`, or None if it has no such form

@@ -21,6 +21,7 @@ import asyncio
 import logging
 import socket
 import struct
+import weakref
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Final
@@ -62,7 +63,7 @@ class ConnectionState(ServerState):
 class RequestConnection:
     """The connection under one request, as the application sees it."""
 
-    __slots__ = ("_cycle", "peer", "transport")
+    __slots__ = ("_cycle_reference", "peer", "transport")
 
     def __init__(
         self,
@@ -70,15 +71,24 @@ class RequestConnection:
         transport: asyncio.Transport,
         peer: str | None,
     ) -> None:
-        self._cycle = cycle
+        # The scope of the cycle has this object: held firmly, neither would be freed.
+        self._cycle_reference = weakref.ref(cycle)
         self.transport = transport
         self.peer = peer
         """The client's address and port; None where there is none, as on a Unix socket."""
 
     @property
+    def _cycle(self) -> RequestResponseCycle:
+        """Uvicorn's request, which lives until the application has answered it."""
+        cycle = self._cycle_reference()
+        assert cycle is not None
+        return cycle
+
+    @property
     def can_send_whole(self) -> bool:
         """Whether nothing has to be read from the client before the connection closes."""
-        return self._cycle.keep_alive or not self._cycle.more_body
+        cycle = self._cycle
+        return cycle.keep_alive or not cycle.more_body
 
     async def send_whole(
         self,

@@ -10,8 +10,7 @@ import orjson
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.http.answers import JSON_TYPE, Answer
 from image_workflow_emulator.http.bodies import Body
-from image_workflow_emulator.http.door import HEAD
-from image_workflow_emulator.http.heads import Head, Message, Receive, Scope, Send
+from image_workflow_emulator.http.heads import HEAD, Head, Message, Receive, Scope, Send
 from image_workflow_emulator.http.stops import Stop
 from image_workflow_emulator.http.surfaces import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from image_workflow_emulator.service.records.journal import Journal
