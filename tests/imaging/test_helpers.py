@@ -46,6 +46,7 @@ from tests.imaging.helper_processes import (
 from tests.imaging.pictures import encoded
 from tests.support.pictures import slow_jpeg
 
+OTHER_JPEG = encoded(Image.new("L", (8, 8), 90), "JPEG")
 WIDE_EDGE = 2_100
 """Pixels; a square of this edge is a large picture."""
 EDIT = EditRecipe(
@@ -113,9 +114,22 @@ def test_nothing_runs_before_the_first_job(
 
 
 def test_one_helper_does_many_jobs(helpers: Helpers, processes: Processes) -> None:
-    for _ in range(3):
-        run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
+    for level in range(3):
+        run(helpers, NORMALIZE_JPEG, encoded(Image.new("L", (8, 8), level), "JPEG"))
 
+    assert processes.ended() == [False]
+
+
+def test_a_job_that_was_done_before_needs_no_helper(
+    helpers: Helpers,
+    processes: Processes,
+) -> None:
+    first = run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
+    processes[0].send_signal(signal.SIGSTOP)
+
+    again = run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
+
+    assert again == first
     assert processes.ended() == [False]
 
 
@@ -145,7 +159,7 @@ def test_a_stopped_helper_is_given_up(
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 1)
     processes[0].send_signal(signal.SIGSTOP)
 
-    _, parts = run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
+    _, parts = run(helpers, NORMALIZE_JPEG, OTHER_JPEG)
 
     assert parts
     assert processes.ended() == [True, False]
@@ -273,11 +287,12 @@ def test_of_large_pictures_one_is_decoded_at_a_time(
     jobs = LargeJobs()
     monkeypatch.setattr(helpers_module, "send_message", jobs.send)
     monkeypatch.setattr(helpers_module, "receive_message", jobs.receive)
-    large = encoded(Image.new("L", (WIDE_EDGE, WIDE_EDGE), 90), "PNG")
     head = {"job": "normalize", "content_type": "image/png"}
+    edges = (WIDE_EDGE, WIDE_EDGE)
+    files = [encoded(Image.new("L", edges, level), "PNG") for level in range(4)]
 
     async def run_four() -> None:
-        await asyncio.gather(*(helpers.run(head, [large]) for _ in range(4)))
+        await asyncio.gather(*(helpers.run(head, [file]) for file in files))
 
     asyncio.run(run_four())
 

@@ -1,5 +1,5 @@
 """The helper processes that do all image work, seen from the server: started on first
-use, bounded, and ended with it.
+use, bounded, and ended with it. A job that was done before is not done again.
 
 Pillow holds the interpreter lock while it works, uses as much memory as a file demands,
 and cannot be interrupted. In a process of its own it cannot harm the server: a helper
@@ -30,6 +30,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from image_workflow_emulator.imaging import helper_program
+from image_workflow_emulator.imaging.done_jobs import DoneJobs, digest_of
 from image_workflow_emulator.imaging.messages import (
     IS_LARGE,
     Head,
@@ -106,6 +107,7 @@ class Helpers:
         self._lock = threading.Lock()
         self._all: set[subprocess.Popen[bytes]] = set()
         self._idle: list[subprocess.Popen[bytes]] = []
+        self._done_jobs = DoneJobs()
         self._is_closed = False
         self._small = ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
         self._large = ThreadPoolExecutor(1, thread_name_prefix="large-pictures")
@@ -153,13 +155,17 @@ class Helpers:
         return await asyncio.wrap_future(queue.submit(self._ask, head, parts))
 
     def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
-        """Have a helper do a job.
+        """Have a helper do a job, unless it was done before.
 
         If it ends, though the job used no more time than it may, others try.
 
         A drawing is lost only when the server stops: where every helper ended, it is
         drawn here, without its inputs.
         """
+        job = digest_of(head, parts)
+        known_answer = self._done_jobs.answer_to(job)
+        if known_answer is not None:
+            return known_answer
         for _ in range(_TRIES):
             helper = None
             try:
@@ -171,6 +177,8 @@ class Helpers:
                     break
             else:
                 self._idle.append(helper)
+                if "defect" not in answer[0]:
+                    self._done_jobs.keep(job, answer)
                 return answer
         if self._is_closed or head["job"] == "normalize":
             raise LostHelperError
