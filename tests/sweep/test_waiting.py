@@ -66,6 +66,14 @@ def test_a_run_leaves_their_share_to_the_other_jobs() -> None:
     assert 2 == len(third.trials)
 
 
+def test_tests_that_wait_no_more_leave_the_share_of_a_run_as_it_is() -> None:
+    queue = waiting(trials("a"), a=place("a"), b=place("b"), c=place("c"))
+
+    sizes = [len(next_batch(queue).trials) for _ in range(5)]
+
+    assert [1, 2, 4, 8, 16] == sizes
+
+
 def test_a_test_that_cannot_be_repeated_has_one_cell_in_a_run() -> None:
     queue = waiting(trials("a"), a=place("a", is_repeatable=False))
     next_batch(queue)

@@ -50,7 +50,6 @@ class Waiting:
     ) -> None:
         """`places` are those of the clean run."""
         self._jobs = jobs
-        self._place_count = len(places)
         self._repeatable = {
             name for name, place in places.items() if place.is_repeatable(name)
         }
@@ -101,8 +100,9 @@ class Waiting:
 
     def _take_working(self, trials: Sequence[Cell]) -> Batch:
         """Take the first trials of each test, in as many rounds."""
-        fair_share = math.ceil(len(trials) / self._place_count / self._jobs)
-        rounds = max(1, min(self._most_rounds, fair_share))
+        most_of_a_test = max(Counter(trial.test for trial in trials).values())
+        fair_share = math.ceil(most_of_a_test / self._jobs)
+        rounds = min(self._most_rounds, fair_share)
         self._most_rounds = min(2 * self._most_rounds, _MOST_ROUNDS)
         taken: list[Cell] = []
         counts = Counter[str]()
