@@ -103,6 +103,31 @@ def test_a_test_that_fails_after_others_of_its_process_is_judged_alone(
     assert [] == report.content["flaky"]
 
 
+BYTECODE = """
+import sys
+from pathlib import Path
+def test_bytecode(image_workflow):
+    get(image_workflow, 1)
+    assert not sys.dont_write_bytecode
+    assert list(Path(sys.pycache_prefix).rglob("*.pyc"))
+"""
+
+
+def test_bytecode_that_may_not_be_written_is_kept_beside_the_sweep(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, BYTECODE)
+
+    outcome = sweep(
+        ["--only", "getTeam#1:slow"],
+        suite(file),
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+
+    assert outcome.status == 0
+    assert list(tmp_path.iterdir()) == [file]
+
+
 SHARED = """
 @pytest.fixture(scope="module")
 def shop(image_workflow_emulator):

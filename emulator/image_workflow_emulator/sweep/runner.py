@@ -108,6 +108,15 @@ class Runner:
         self._resources = contextlib.ExitStack()
         folder = tempfile.TemporaryDirectory("sweep", ignore_cleanup_errors=True)
         self._folder = self._resources.enter_context(folder)
+        self._keep_bytecode()
+
+    def _keep_bytecode(self) -> None:
+        """Let Python keep compiled modules where it must not write them beside their
+        source: each run would compile all of them, and pytest rewrite them, again.
+        """
+        if self._variables.pop("PYTHONDONTWRITEBYTECODE", ""):
+            folder = str(Path(self._folder, "bytecode"))
+            self._variables.setdefault("PYTHONPYCACHEPREFIX", folder)
 
     def close(self) -> None:
         """End the emulator, and remove all files. No run may be under way."""
