@@ -18,53 +18,131 @@ Gives = Literal["less", "refuses", "other", "more"]
 value, or is laxer."""
 
 
+class _Decides(Struct, frozen=True):
+    """What a field of `Readings` decides."""
+
+    decision: str
+    gives: tuple[Gives, ...]
+    """What each of its readings gives, in the order of the field's type."""
+
+
 class Readings(Struct, frozen=True):
     """The reading of each decision. `plain` is what the emulator does unless told
     otherwise.
-
-    Each field names its decision, and what each of its readings gives, in their order.
     """
 
-    page_limit: Annotated[Literal["plain", "clamps"], "D02", "more"] = "plain"
-    text_length: Annotated[Literal["plain", "short"], "D04", "refuses"] = "plain"
-    key_binding: Annotated[
-        Literal["plain", "binds-refusals", "releases"], "D10", "refuses", "more"
+    page_limit: Annotated[
+        Literal["plain", "clamps"],
+        _Decides("D02", gives=("more",)),
     ] = "plain"
-    key_retention: Annotated[Literal["plain", "week"], "D12", "other"] = "plain"
-    intent: Annotated[Literal["plain", "as-sent"], "D14", "refuses"] = "plain"
-    upload_session: Annotated[Literal["plain", "short"], "D15", "less"] = "plain"
-    upload_status: Annotated[Literal["plain", "created"], "D16", "other"] = "plain"
-    stored_format: Annotated[Literal["plain", "webp"], "D18", "other"] = "plain"
-    file_delivery: Annotated[Literal["plain", "redirects"], "D19", "other"] = "plain"
-    photo_order: Annotated[Literal["plain", "unordered"], "D22", "less"] = "plain"
-    last_page: Annotated[Literal["plain", "always-a-cursor"], "D26", "other"] = "plain"
-    target: Annotated[Literal["plain", "target-at-once"], "D27", "other"] = "plain"
-    team_credits: Annotated[Literal["plain", "gross"], "D29", "other"] = "plain"
-    error_members: Annotated[Literal["plain", "nulls"], "D31", "less"] = "plain"
-    subject_cap: Annotated[Literal["plain", "refuses"], "D32", "refuses"] = "plain"
+    text_length: Annotated[
+        Literal["plain", "short"],
+        _Decides("D04", gives=("refuses",)),
+    ] = "plain"
+    key_binding: Annotated[
+        Literal["plain", "binds-refusals", "releases"],
+        _Decides("D10", gives=("refuses", "more")),
+    ] = "plain"
+    key_retention: Annotated[
+        Literal["plain", "week"],
+        _Decides("D12", gives=("other",)),
+    ] = "plain"
+    intent: Annotated[
+        Literal["plain", "as-sent"],
+        _Decides("D14", gives=("refuses",)),
+    ] = "plain"
+    upload_session: Annotated[
+        Literal["plain", "short"],
+        _Decides("D15", gives=("less",)),
+    ] = "plain"
+    upload_status: Annotated[
+        Literal["plain", "created"],
+        _Decides("D16", gives=("other",)),
+    ] = "plain"
+    stored_format: Annotated[
+        Literal["plain", "webp"],
+        _Decides("D18", gives=("other",)),
+    ] = "plain"
+    file_delivery: Annotated[
+        Literal["plain", "redirects"],
+        _Decides("D19", gives=("other",)),
+    ] = "plain"
+    photo_order: Annotated[
+        Literal["plain", "unordered"],
+        _Decides("D22", gives=("less",)),
+    ] = "plain"
+    last_page: Annotated[
+        Literal["plain", "always-a-cursor"],
+        _Decides("D26", gives=("other",)),
+    ] = "plain"
+    target: Annotated[
+        Literal["plain", "target-at-once"],
+        _Decides("D27", gives=("other",)),
+    ] = "plain"
+    team_credits: Annotated[
+        Literal["plain", "gross"],
+        _Decides("D29", gives=("other",)),
+    ] = "plain"
+    error_members: Annotated[
+        Literal["plain", "nulls"],
+        _Decides("D31", gives=("less",)),
+    ] = "plain"
+    subject_cap: Annotated[
+        Literal["plain", "refuses"],
+        _Decides("D32", gives=("refuses",)),
+    ] = "plain"
     defaults: Annotated[
         Literal["plain", "required", "other-defaults", "count-ignored"],
-        "D33",
-        "refuses",
-        "other",
-        "more",
+        _Decides("D33", gives=("refuses", "other", "more")),
     ] = "plain"
-    pixel_sizes: Annotated[Literal["plain", "megapixels"], "D35", "other"] = "plain"
+    pixel_sizes: Annotated[
+        Literal["plain", "megapixels"],
+        _Decides("D35", gives=("other",)),
+    ] = "plain"
     partial_charge: Annotated[
-        Literal["plain", "down", "whole"], "D37", "other", "other"
+        Literal["plain", "down", "whole"],
+        _Decides("D37", gives=("other", "other")),
     ] = "plain"
-    concurrency_unit: Annotated[Literal["plain", "by-output"], "D40", "less"] = "plain"
+    concurrency_unit: Annotated[
+        Literal["plain", "by-output"],
+        _Decides("D40", gives=("less",)),
+    ] = "plain"
     poll_hint: Annotated[
-        Literal["plain", "no-hint", "rough"], "D42", "less", "less"
+        Literal["plain", "no-hint", "rough"],
+        _Decides("D42", gives=("less", "less")),
     ] = "plain"
-    picture_limit: Annotated[Literal["plain", "small"], "D57", "refuses"] = "plain"
-    pause_hint: Annotated[Literal["plain", "silent"], "D66", "less"] = "plain"
-    location: Annotated[Literal["plain", "relative"], "D70", "other"] = "plain"
-    first_status: Annotated[Literal["plain", "skips"], "D71", "other"] = "plain"
-    media_types: Annotated[Literal["plain", "charset"], "D72", "other"] = "plain"
-    timestamps: Annotated[Literal["plain", "offset"], "D73", "other"] = "plain"
-    list_freshness: Annotated[Literal["plain", "lag"], "D74", "less"] = "plain"
-    slot_order: Annotated[Literal["plain", "shuffled"], "D76", "other"] = "plain"
+    picture_limit: Annotated[
+        Literal["plain", "small"],
+        _Decides("D57", gives=("refuses",)),
+    ] = "plain"
+    pause_hint: Annotated[
+        Literal["plain", "silent"],
+        _Decides("D66", gives=("less",)),
+    ] = "plain"
+    location: Annotated[
+        Literal["plain", "relative"],
+        _Decides("D70", gives=("other",)),
+    ] = "plain"
+    first_status: Annotated[
+        Literal["plain", "skips"],
+        _Decides("D71", gives=("other",)),
+    ] = "plain"
+    media_types: Annotated[
+        Literal["plain", "charset"],
+        _Decides("D72", gives=("other",)),
+    ] = "plain"
+    timestamps: Annotated[
+        Literal["plain", "offset"],
+        _Decides("D73", gives=("other",)),
+    ] = "plain"
+    list_freshness: Annotated[
+        Literal["plain", "lag"],
+        _Decides("D74", gives=("less",)),
+    ] = "plain"
+    slot_order: Annotated[
+        Literal["plain", "shuffled"],
+        _Decides("D76", gives=("other",)),
+    ] = "plain"
 
 
 NO_READINGS: Final = Readings()
@@ -87,11 +165,11 @@ class Reading(Struct, frozen=True):
 def _readings_in_order() -> Iterator[Reading]:
     """Iterate over the readings that the fields of `Readings` declare."""
     for field, hint in get_type_hints(Readings, include_extras=True).items():
-        decision, *gives = hint.__metadata__
+        (decides,) = hint.__metadata__
         plain, *identifiers = get_args(hint.__origin__)
         assert plain == PLAIN, f"{field}: the first reading is {plain}"
-        for identifier, kind in zip(identifiers, gives, strict=True):
-            yield Reading(decision, identifier, field, kind)
+        for identifier, gives in zip(identifiers, decides.gives, strict=True):
+            yield Reading(decides.decision, identifier, field, gives)
 
 
 READINGS: Final[Mapping[str, Reading]] = {
@@ -130,7 +208,8 @@ def by_decision(readings: Readings) -> dict[str, str]:
     """Return the ids of the readings that are not plain, by decision, as files and
     bodies have them.
     """
-    return {READINGS[name].decision: READINGS[name].id for name in chosen(readings)}
+    chosen_readings = [READINGS[name] for name in chosen(readings)]
+    return {reading.decision: reading.id for reading in chosen_readings}
 
 
 def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Readings:
