@@ -89,7 +89,7 @@ class Match(Struct, frozen=True):
         """Tell whether the rule means this request or work."""
         return (
             facts.kind == self.kind
-            and not self.names.isdisjoint((facts.name, EVERY))
+            and self.means(facts.name)
             and facts.is_of(self.team)
             and self._takes_credential(facts)
             and self._takes_resource(facts)
@@ -97,6 +97,10 @@ class Match(Struct, frozen=True):
             and (not self.query or contains(facts.query, self.query))
             and (not self.body or contains(facts.body, self.body))
         )
+
+    def means(self, name: str) -> bool:
+        """Tell whether the rule means an operation, byte surface or kind of work."""
+        return name in self.names or EVERY in self.names
 
     def _takes_credential(self, facts: Facts) -> bool:
         return self.credential in (None, facts.credential, facts.credential_name)
@@ -121,8 +125,9 @@ def contains(value: object, pattern: object) -> bool:
         return all(
             contains(value.get(name, _ABSENT), part) for name, part in pattern.items()
         )
-    # In Python, True equals 1.
-    return isinstance(pattern, bool) == isinstance(value, bool) and value == pattern
+    if isinstance(pattern, bool) != isinstance(value, bool):
+        return False  # although in Python True equals 1
+    return value == pattern
 
 
 class Nth(Struct, frozen=True):
@@ -219,7 +224,9 @@ def parse_nth(text: str) -> Nth:
     if match is None:
         raise ValueError(text)
     nth = _nth_of(match)
-    if nth.first < 1 or (nth.last is not None and nth.last < nth.first):
+    if nth.first < 1:
+        raise ValueError(text)
+    if nth.last is not None and nth.last < nth.first:
         raise ValueError(text)
     return nth
 
