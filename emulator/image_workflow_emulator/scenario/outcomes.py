@@ -29,5 +29,7 @@ class WorkOutcome(Struct, frozen=True):
 
     def within(self, slots: int) -> Self:
         """Return the outcome of work that has so many outputs."""
-        outputs = {slot: code for slot, code in self.outputs.items() if slot <= slots}
-        return replace(self, outputs=outputs)
+        failing_outputs = {
+            slot: code for slot, code in self.outputs.items() if slot <= slots
+        }
+        return replace(self, outputs=failing_outputs)

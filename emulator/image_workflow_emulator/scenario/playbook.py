@@ -15,7 +15,7 @@ to fail.
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -55,9 +55,18 @@ class RuleCounts:
         self.matched += 1
         if subject is None:
             return
-        self.each[subject] = self.each.pop(subject, 0) + 1
+        matched_before = self.each.pop(subject, 0)
+        self.each[subject] = matched_before + 1
         if len(self.each) > MAX_SUBJECTS:
-            del self.each[next(iter(self.each))]
+            least_recent = next(iter(self.each))
+            del self.each[least_recent]
+
+
+class ScheduledChange(NamedTuple):
+    """A change of the timeline that has a time."""
+
+    due: Instant
+    timeline_index: int
 
 
 @dataclass(slots=True, eq=False)
@@ -104,8 +113,8 @@ class Playbook:
     """The counts of each rule by its name, in the order of the file."""
     awaited: dict[int, AwaitedChange] = field(default_factory=dict)
     """The changes that are made after requests, by their index in the timeline."""
-    _openings: list[tuple[int, int]] = field(init=False)
-    """The instant and the index of each change that opens admission, in order."""
+    _openings: list[ScheduledChange] = field(init=False)
+    """Each change that opens admission at a fixed time, in order."""
 
     def __post_init__(self) -> None:
         # A state file may have counts of other rules, in another order.
@@ -113,14 +122,15 @@ class Playbook:
             rule.name: self.counts.get(rule.name, RuleCounts())
             for rule in self.scenario.rules
         }
-        awaited = self.awaited
+        stored_changes = self.awaited
         self.awaited = {}
         self._openings = []
         for index, timed in enumerate(self.scenario.timeline):
             if isinstance(timed.when, After):
-                self.awaited[index] = awaited.get(index, AwaitedChange())
+                self.awaited[index] = stored_changes.get(index, AwaitedChange())
             elif timed.change == OPEN:
-                self._openings.append((self.began_at + timed.when, index))
+                opening = ScheduledChange(self.began_at + timed.when, index)
+                self._openings.append(opening)
 
     # Rules --------------------------------------------------------------------------
 
@@ -132,7 +142,8 @@ class Playbook:
         """
         rules = self._matching_rules(facts)
         decisions = self._due_decisions(rules, facts, now)
-        self._count([rule for rule in rules if not rule.fault.needs_commit], facts)
+        counted_now = [rule for rule in rules if not rule.fault.needs_commit]
+        self._count(counted_now, facts)
         for decision in decisions:
             if facts.kind != "work":
                 return decision
@@ -147,12 +158,13 @@ class Playbook:
 
         Call it once for each: it counts.
         """
-        rules = [
-            rule for rule in self._matching_rules(facts) if rule.fault.needs_commit
-        ]
+        matching_rules = self._matching_rules(facts)
+        rules = [rule for rule in matching_rules if rule.fault.needs_commit]
         decisions = self._due_decisions(rules, facts, now)
         self._count(rules, facts)
-        return next(iter(decisions), NOTHING_HAPPENS)
+        if not decisions:
+            return NOTHING_HAPPENS
+        return decisions[0]
 
     def _matching_rules(self, facts: Facts) -> list[Rule]:
         if not facts.is_of(self.team):
@@ -166,25 +178,27 @@ class Playbook:
         now: int,
     ) -> list[Decision]:
         """Return what those rules ask for that are due on their next match."""
-        return [
-            Decision(
-                rule.fault,
-                rule.outcome.within(facts.outputs),
-                rule,
-                self._draw("fault", rule),
-                self.counts[rule.name],
-            )
-            for rule in rules
-            if self._is_due(rule, facts, now)
-        ]
+        due_rules = [rule for rule in rules if self._is_due(rule, facts, now)]
+        return [self._decision_of(rule, facts) for rule in due_rules]
+
+    def _decision_of(self, rule: Rule, facts: Facts) -> Decision:
+        """Return what a rule asks for."""
+        return Decision(
+            fault=rule.fault,
+            outcome=rule.outcome.within(facts.outputs),
+            rule=rule,
+            draw=self._draw("fault", rule),
+            _counts=self.counts[rule.name],
+        )
 
     def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
         """Tell whether a rule is due on its next match."""
         number = self.counts[rule.name].next_number(_subject(rule, facts))
+        elapsed_ms = now - self.began_at
         draw = 0.0
         if rule.when.probability < 1:
             draw = self._draw("rule", rule)
-        return rule.when.holds(number, now - self.began_at, draw)
+        return rule.when.holds(number, elapsed_ms, draw)
 
     def _draw(self, purpose: str, rule: Rule) -> float:
         """Draw a number from 0 to 1, which depends only on the number of the match."""
@@ -212,22 +226,19 @@ class Playbook:
         One at the same instant is after it if it is later in the timeline. None if no
         change opens admission.
         """
-        later = bisect(self._openings, (now, index))
-        if later == len(self._openings):
+        past_count = bisect(self._openings, ScheduledChange(now, index))
+        if past_count == len(self._openings):
             return None
-        opens_at, _ = self._openings[later]
-        return opens_at
+        return self._openings[past_count].due
 
-    def scheduled(self) -> list[tuple[int, int]]:
-        """Return the instant and the index of each change that has a time.
-
-        The engine schedules these.
-        """
-        return [
-            (self.began_at + timed.when, index)
-            for index, timed in enumerate(self.scenario.timeline)
-            if isinstance(timed.when, int)
-        ]
+    def scheduled(self) -> list[ScheduledChange]:
+        """Return each change that has a time, for the engine to schedule."""
+        scheduled = []
+        for index, timed in enumerate(self.scenario.timeline):
+            if isinstance(timed.when, int):
+                change = ScheduledChange(self.began_at + timed.when, index)
+                scheduled.append(change)
+        return scheduled
 
     @property
     def awaits_answer(self) -> bool:
@@ -244,9 +255,11 @@ class Playbook:
             return []
         due = []
         for index, awaited in self.awaited.items():
+            if awaited.done_at is not None:
+                continue
             after = self.scenario.timeline[index].when
             assert isinstance(after, After)
-            if awaited.done_at is not None or not after.match.matches(facts):
+            if not after.match.matches(facts):
                 continue
             awaited.matched += 1
             if awaited.matched == after.nth:
