@@ -49,17 +49,15 @@ class ScenarioLibrary:
         Raises:
             DocumentError: a file cannot be used.
         """
-        described = {
-            scenario.name: scenario.description
-            for scenario in map(self.load, sorted(library_files()))
-        }
-        described |= {
-            PROBLEM_PREFIX + code: _problem_description(code) for code in CATALOGUE
-        }
-        return [
-            {"name": name, "description": description}
-            for name, description in described.items()
+        scenarios = [self.load(name) for name in sorted(library_files())]
+        entries = [
+            _entry(scenario.name, scenario.description) for scenario in scenarios
         ]
+        entries += [
+            _entry(PROBLEM_PREFIX + code, _problem_description(code))
+            for code in CATALOGUE
+        ]
+        return entries
 
     def text(self, name: str) -> str:
         """Return the text of a scenario: of its file, if it has one.
@@ -100,6 +98,10 @@ class ScenarioLibrary:
             world,
         )
         return replace(scenario, is_shipped=True)
+
+
+def _entry(name: str, description: str) -> dict[str, str]:
+    return {"name": name, "description": description}
 
 
 def _rule_of(operation: str, code: str) -> str:

@@ -105,7 +105,8 @@ class NetworkFault(Fault, frozen=True):
 
     def _drawn_latency(self, context: FaultContext) -> int:
         least, greatest = self.latency_ms
-        return least + int(context.draw() * (greatest - least + 1))
+        choices = greatest - least + 1
+        return least + int(context.draw() * choices)
 
 
 def _corrupted(response: Answer) -> Answer:
@@ -135,5 +136,9 @@ def network_fault(
     """
     if loss is None:
         loss = next((word for word in LOSSES if word in options), None)
-    latency_ms = options.get("latency", (0, 0))
-    return NetworkFault(at, latency_ms, options.get("rate"), loss=loss)
+    return NetworkFault(
+        at=at,
+        latency_ms=options.get("latency", (0, 0)),
+        bytes_per_second=options.get("rate"),
+        loss=loss,
+    )

@@ -36,13 +36,18 @@ def readings_of_option(text: str) -> Readings:
     """
     file = file_of_readings(text)
     if file is not None:
-        return readings_of(read_document(read_file(file), text))
+        document = read_document(read_file(file), text)
+        return readings_of(document)
     try:
         return parse_readings(text)
     except ValueError as error:
         name = str(error)
-        words = _nearby_names(name)
-        raise SettingError("--readings", name, _expected(name), words) from None
+        raise SettingError(
+            "--readings",
+            name,
+            _expected(name),
+            _nearby_names(name),
+        ) from None
 
 
 def file_of_readings(text: str) -> Path | None:
@@ -73,7 +78,7 @@ def read_readings(document: Document) -> Readings | None:
     if given is None:
         return None
     readings = NO_READINGS
-    for steps, text in _texts(given):
+    for steps, text in _option_texts(given):
         try:
             readings = parse_readings(text, readings)
         except ValueError as error:
@@ -82,7 +87,7 @@ def read_readings(document: Document) -> Readings | None:
     return readings
 
 
-def _texts(given: Any) -> Iterator[tuple[Steps, str]]:
+def _option_texts(given: Any) -> Iterator[tuple[Steps, str]]:
     """Return the readings as texts such as `--readings` takes, each with its place."""
     if isinstance(given, str):
         yield ("readings",), given
@@ -93,7 +98,7 @@ def _texts(given: Any) -> Iterator[tuple[Steps, str]]:
 
 def _expected(unknown: str) -> str:
     """Say what can stand in place of an unknown name."""
-    of_decision = _of_decision(unknown)
+    of_decision = _readings_of_decision(unknown)
     if not of_decision:
         sets = ", ".join(SETS)
         return f"readings such as D26=always-a-cursor, a set ({sets}), or a file"
@@ -103,10 +108,10 @@ def _expected(unknown: str) -> str:
 
 def _nearby_names(unknown: str) -> list[str]:
     """Return the names among which the one may be that was meant."""
-    return _of_decision(unknown) or [*READINGS, *SETS]
+    return _readings_of_decision(unknown) or [*READINGS, *SETS]
 
 
-def _of_decision(name: str) -> list[str]:
+def _readings_of_decision(name: str) -> list[str]:
     """Return the readings of the decision that a name begins with."""
     decision = name.partition("=")[0]
     return [reading for reading in READINGS if reading.startswith(f"{decision}=")]
@@ -120,5 +125,6 @@ def described_readings() -> list[dict[str, Any]]:
     described = []
     for decision in shipped_document("contract/decisions.yaml")["decisions"]:
         head = {"decision": decision["id"], "title": decision["title"]}
-        described += [{**head, **reading} for reading in decision.get("readings", ())]
+        readings = decision.get("readings", ())
+        described += [{**head, **reading} for reading in readings]
     return described

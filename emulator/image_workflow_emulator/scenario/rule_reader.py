@@ -52,13 +52,10 @@ class RuleReader:
         name = given.get("name", f"rule {index + 1}")
         self._check_name(steps, name, index)
         fault = _fault(then)
-        default: Kind = "operation"
-        if fault is NO_FAULT:
-            default = "work"
-        place = (*steps, "match")
-        match = self._matches.read(place, given.get("match", {}), default)
+        match = self._read_match((*steps, "match"), given.get("match", {}), fault)
         if "problem" in then and match.kind == "operation":
             self._check_code((*steps, "then", "problem"), then["problem"], match)
+        then_as_written = self._document.at(*steps, "then")
         return Rule(
             name=name,
             match=match,
@@ -67,33 +64,44 @@ class RuleReader:
             when=self._when((*steps, "when"), given.get("when", {})),
             file=self._document.file,
             line=self._document.position(*steps).line,
-            then=json.dumps(self._document.at(*steps, "then"), ensure_ascii=False),
+            then=json.dumps(then_as_written, ensure_ascii=False),
         )
+
+    def _read_match(self, steps: Steps, given: Fields, fault: Fault) -> Match:
+        """Read what a rule means: work, if it says nothing and has no fault."""
+        default: Kind = "operation"
+        if fault is NO_FAULT:
+            default = "work"
+        return self._matches.read(steps, given, default)
 
     def _check_then(self, steps: Steps, then: Fields) -> None:
         """Complain of what does not go with the word that `then` says."""
         word = next((word for word in THEN_OPTIONS if word in then), None)
         if word is None:
-            expected = f"one of {', '.join(THEN_OPTIONS)}"
-            self._document.complain(steps, expected, "an object")
+            words = ", ".join(THEN_OPTIONS)
+            self._document.complain(steps, f"one of {words}", "an object")
             return
         fitting = (word, *THEN_OPTIONS[word])
         expected = f"only {', '.join(fitting)}"
-        for name in then:
-            if name not in fitting:
-                self._document.complain(
-                    (*steps, name),
-                    expected,
-                    "an unknown field",
-                    at_key=True,
-                )
+        unfitting = [name for name in then if name not in fitting]
+        for name in unfitting:
+            self._document.complain(
+                (*steps, name),
+                expected=expected,
+                found="an unknown field",
+                at_key=True,
+            )
 
     def _check_name(self, steps: Steps, name: str, index: int) -> None:
         """Complain of a name that another rule has."""
         first = self._first_use.setdefault(name, index)
-        if first != index:
-            found = f"the name {excerpt(name)} again, first given to /rules/{first}"
-            self._document.complain(steps, "a name of its own for each rule", found)
+        if first == index:
+            return
+        self._document.complain(
+            steps,
+            expected="a name of its own for each rule",
+            found=f"the name {excerpt(name)} again, first given to /rules/{first}",
+        )
 
     def _when(self, steps: Steps, given: Fields) -> When:
         """Read on which matches a rule acts."""
@@ -120,11 +128,14 @@ class RuleReader:
         unable = [
             operation.id for operation in operations if code not in operation.all_codes
         ]
-        if unable:
-            codes = ", ".join(_common_codes(operations))
-            expected = f"a code that every operation of this rule can return: {codes}"
-            found = f"{excerpt(code)}, which {first_of(unable, 3)} cannot return"
-            self._document.complain(steps, expected, found)
+        if not unable:
+            return
+        codes = ", ".join(_common_codes(operations))
+        self._document.complain(
+            steps,
+            expected=f"a code that every operation of this rule can return: {codes}",
+            found=f"{excerpt(code)}, which {first_of(unable, 3)} cannot return",
+        )
 
 
 def _common_codes(operations: list[OperationContract]) -> list[str]:
@@ -140,19 +151,19 @@ def _fault(then: Fields) -> Fault:
     word = next((word for word in FAULTS if word in then), None)
     if word is None:
         return NO_FAULT
-    make = FAULTS[word]
-    value = then[word]
+    make_fault = FAULTS[word]
     options = {name: then[name] for name in THEN_OPTIONS[word] if name in then}
-    if isinstance(value, dict):
-        return make(**value, **options)
-    return make(value, **options)
+    main_value = then[word]
+    if isinstance(main_value, dict):
+        return make_fault(**main_value, **options)
+    return make_fault(main_value, **options)
 
 
 def _outcome(then: Fields) -> WorkOutcome:
     """Return the outcome of work that `then` asks for."""
-    outputs = {int(slot): code for slot, code in then.get("outputs", {}).items()}
+    code_by_slot = then.get("outputs", {})
     return WorkOutcome(
-        outputs=outputs,
+        outputs={int(slot): code for slot, code in code_by_slot.items()},
         fail=then.get("fail"),
         duration_ms=then.get("duration"),
         stall="stall" in then,

@@ -54,7 +54,8 @@ def parse_scenario(
     Raises:
         DocumentError: with every complaint about the file.
     """
-    return scenario_of(read_document(text, file), contract, world)
+    document = read_document(text, file)
+    return scenario_of(document, contract, world)
 
 
 def scenario_of(
@@ -194,11 +195,19 @@ def _timed_change(
         when: int | After = given["at"]
         spelling["at"] = str(spelling["at"])
     else:
-        after = given["after"]
-        match = matches.read((*steps, "after", "match"), after["match"], "operation")
-        when = After(match, after.get("nth", 1))
-    line = document.position(*steps).line
-    return TimedChange(when, _change(fields), line, spelling, for_ms)
+        when = _after(matches, (*steps, "after"), given["after"])
+    return TimedChange(
+        when=when,
+        change=_change(fields),
+        line=document.position(*steps).line,
+        spelling=spelling,
+        for_ms=for_ms,
+    )
+
+
+def _after(matches: MatchReader, steps: Steps, given: Fields) -> After:
+    match = matches.read((*steps, "match"), given["match"], "operation")
+    return After(match, given.get("nth", 1))
 
 
 def _change(fields: Fields) -> Change:

@@ -2,7 +2,12 @@
 
 from typing import NoReturn
 
-from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
+from image_workflow_emulator.domain.problems import (
+    CATALOGUE,
+    ENTRANCE_CHECKS,
+    Check,
+    Problem,
+)
 from image_workflow_emulator.http.answers import Answer, Header
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.scenario.faults import Ended, Fault, FaultContext, Moment
@@ -24,7 +29,8 @@ class ProblemFault(Fault, frozen=True):
 
     async def entrance(self, context: FaultContext) -> Ended | None:
         """Raise a problem that the service decides before it reads the request."""
-        if CATALOGUE[self.code].check not in ENTRANCE_CHECKS:
+        own_check = CATALOGUE[self.code].check
+        if own_check not in ENTRANCE_CHECKS:
             return None
         if self.code == "rate_limited":
             context.forget_rate()
@@ -32,7 +38,8 @@ class ProblemFault(Fault, frozen=True):
 
     def after_check(self, context: FaultContext, check: Check) -> None:
         """Raise the problem at its check."""
-        if CATALOGUE[self.code].check is check and not self.needs_commit:
+        own_check = CATALOGUE[self.code].check
+        if own_check is check and not self.needs_commit:
             self._raise(context)
 
     def before_operation(self, context: FaultContext) -> None:
@@ -59,10 +66,13 @@ class ProblemFault(Fault, frozen=True):
         """Hide what was done behind the problem."""
         if not self.needs_commit:
             return response
-        return context.refuse(context.problem(self.code, self.detail, self.retry_after))
+        return context.refuse(self._problem(context))
 
     def _raise(self, context: FaultContext) -> NoReturn:
-        raise context.problem(self.code, self.detail, self.retry_after)
+        raise self._problem(context)
+
+    def _problem(self, context: FaultContext) -> Problem:
+        return context.problem(self.code, self.detail, self.retry_after)
 
 
 class HoldFault(Fault, frozen=True):

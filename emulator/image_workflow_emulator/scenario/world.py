@@ -8,7 +8,6 @@ balances and states belong to the sandbox.
 
 from collections.abc import Mapping
 from functools import cache
-from itertools import starmap
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self, TypeAlias
 
@@ -137,11 +136,12 @@ class World(Struct, frozen=True):
 
 
 def _changed_team(team: WorldTeam, change: WorldTeam) -> WorldTeam:
-    credentials = {credential.key: credential for credential in team.credentials}
+    by_key = {credential.key: credential for credential in team.credentials}
     for changed in change.credentials:
-        before = credentials.get(changed.key, changed)
-        credentials[changed.key] = replace(before, **changed.values())
-    return replace(team, **change.values(), credentials=tuple(credentials.values()))
+        before = by_key.get(changed.key, changed)
+        by_key[changed.key] = replace(before, **changed.values())
+    credentials = tuple(by_key.values())
+    return replace(team, **change.values(), credentials=credentials)
 
 
 @cache
@@ -152,7 +152,8 @@ def _schemas() -> Schemas:
 @cache
 def built_in_world() -> World:
     """Return the world that every other one changes: `contract/world.yaml`."""
-    return read_world(_schemas().value("#", shipped_document("contract/world.yaml")))
+    shipped_world = shipped_document("contract/world.yaml")
+    return read_world(_schemas().value("#", shipped_world))
 
 
 # The names in it --------------------------------------------------------------------
@@ -183,7 +184,8 @@ class WorldNames(Struct, frozen=True):
         keys = dict(self.keys)
         for name, team in world.get("teams", {}).items():
             place = (*steps, "teams", name)
-            if "credentials" not in team or self.only is not None:
+            can_be_new = "credentials" in team and self.only is None
+            if not can_be_new:
                 self._check_team(document, place, name)
             own_name = teams.setdefault(name, name)
             for index, credential in enumerate(team.get("credentials", ())):
@@ -195,14 +197,21 @@ class WorldNames(Struct, frozen=True):
         return replace(self, teams=teams, keys=keys)
 
     def _check_team(self, document: Document, place: Steps, name: str) -> None:
-        kind = "a Team, or credentials for a new one"
-        teams = self.usable(self.teams)
-        document.check_word(place, name, teams, kind, at_key=True)
+        document.check_word(
+            place,
+            word=name,
+            words=self.usable(self.teams),
+            kind="a Team, or credentials for a new one",
+            at_key=True,
+        )
 
 
 def _complain_of_key(document: Document, place: Steps, key: str, owner: str) -> None:
-    found = f"{excerpt(key)}, a key of the Team {excerpt(owner)}"
-    document.complain(place, "a new key, or one of this Team", found)
+    document.complain(
+        place,
+        expected="a new key, or one of this Team",
+        found=f"{excerpt(key)}, a key of the Team {excerpt(owner)}",
+    )
 
 
 def world_names(world: World) -> WorldNames:
@@ -235,17 +244,21 @@ def world_changes_of(document: Document) -> World:
         DocumentError: with every complaint about it.
     """
     document.check(_schemas())
-    world_names(built_in_world()).with_world(document, document.value, ())
+    built_in_names = world_names(built_in_world())
+    built_in_names.with_world(document, document.value, ())
     document.raise_complaints()
     return read_world(document.value)
 
 
 def read_world(given: Fields) -> World:
     """Make a world from the values of a valid document."""
-    teams = starmap(read_team, given.get("teams", {}).items())
+    teams = [read_team(name, team) for name, team in given.get("teams", {}).items()]
     spans = given.get("timings", {})
-    timings = {f"{name}_ms": span_ms for name, span_ms in spans.items()}
-    return World(tuple(teams), timings, given.get("premade"))
+    return World(
+        teams=tuple(teams),
+        timings={f"{name}_ms": span_ms for name, span_ms in spans.items()},
+        premade=given.get("premade"),
+    )
 
 
 TeamChange: TypeAlias = WorldTeam | WorldCredential
