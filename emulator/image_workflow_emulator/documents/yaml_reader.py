@@ -92,20 +92,22 @@ def read_text(text: str | bytes, file: str) -> ReadText:
             one document.
     """
     decoded = _decoded(text, file)
-    plain = decoded
+    yaml_text = decoded
     if decoded.lstrip().startswith("{"):
-        plain = _SURROGATE_ESCAPES.sub(_joined_escapes, decoded)
+        yaml_text = _SURROGATE_ESCAPES.sub(_joined_escapes, decoded)
     reader = _NodeReader(file)
     try:
-        reader.check_events(plain)
-        root = yaml.compose(plain, yaml.CBaseLoader)
+        reader.check_events(yaml_text)
+        root = yaml.compose(yaml_text, yaml.CBaseLoader)
     except yaml.MarkedYAMLError as error:
         # The other errors are about characters, which were checked before.
-        raise _syntax_error(error, plain, file) from None
+        raise _syntax_error(error, yaml_text, file) from None
     if root is None:
-        end = Position(decoded.count("\n") + 1, 1)
+        last_line = decoded.count("\n") + 1
+        end = Position(last_line, 1)
         raise error_at(file, end, "an empty document", "an object")
-    return ReadText(reader.read(root, root, (), 0), reader.spans, decoded)
+    data = reader.read(root, key=root, path=(), depth=0)
+    return ReadText(data, reader.spans, decoded)
 
 
 class _NodeReader:
@@ -139,8 +141,8 @@ class _NodeReader:
             assert mark is not None
             if isinstance(event, yaml.ScalarEvent) and event.tag is not None:
                 self._tagged_scalars.add(mark.index)
-            values = number // _EVENTS_PER_VALUE
-            self._size.check(values, depth, _position(mark))
+            least_values = number // _EVENTS_PER_VALUE
+            self._size.check(least_values, depth, _position(mark))
 
     def read(self, node: Node, key: Node, path: Path, depth: int) -> JsonValue:
         """Return the data of a node, and note its place.
@@ -171,10 +173,12 @@ class _NodeReader:
 
     def _array(self, node: SequenceNode, path: Path, depth: int) -> list[JsonValue]:
         self._check_tag(node, "an array")
-        return [
-            self.read(item, item, (*path, str(index)), depth + 1)
-            for index, item in enumerate(node.value)
-        ]
+        items = []
+        for index, item_node in enumerate(node.value):
+            item_path = (*path, str(index))
+            item = self.read(item_node, item_node, item_path, depth + 1)
+            items.append(item)
+        return items
 
     def _object(
         self,
@@ -190,7 +194,8 @@ class _NodeReader:
             if name in fields:
                 found = f"{excerpt(name)} a second time"
                 raise self._error(name_node, found, "each key once")
-            fields[name] = self.read(value_node, name_node, (*path, name), depth + 1)
+            field_path = (*path, name)
+            fields[name] = self.read(value_node, name_node, field_path, depth + 1)
         return fields
 
     def _name(self, node: Node) -> str:
@@ -226,7 +231,9 @@ def _plain_scalar(text: str) -> JsonValue:
     if len(text) > _MAX_NUMBER_CHARACTERS or not _JSON_NUMBER.fullmatch(text):
         return text
     number: float = json.loads(text)
-    return number if math.isfinite(number) else text
+    if not math.isfinite(number):
+        return text
+    return number
 
 
 def _joined_escapes(escape: re.Match[str]) -> str:
@@ -242,21 +249,28 @@ def _joined_escapes(escape: re.Match[str]) -> str:
 
 def _decoded(text: str | bytes, file: str) -> str:
     """Return the text, checked for its size and for characters that YAML allows."""
-    encoded = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-    if len(encoded) > MAX_BYTES:
-        found = f"{len(encoded)} bytes"
+    if isinstance(text, str):
+        text = text.encode(errors="surrogatepass")
+    if len(text) > MAX_BYTES:
+        found = f"{len(text)} bytes"
         raise error_at(file, Position(), found, f"at most {MAX_BYTES}")
-    decoded = encoded.decode(errors="surrogateescape").removeprefix("\ufeff")
+    decoded = text.decode(errors="surrogateescape").removeprefix("\ufeff")
     forbidden = _FORBIDDEN_CHARACTER.search(decoded)
     if forbidden is None:
         return decoded
-    before = decoded[: forbidden.start()]
-    column = len(before) - before.rfind("\n")
-    position = Position(before.count("\n") + 1, column)
-    if "\ud800" <= forbidden[0] <= "\udfff":
+    position = _position_at(decoded, forbidden.start())
+    character = forbidden[0]
+    if "\ud800" <= character <= "\udfff":
         raise error_at(file, position, "a byte that is not UTF-8", "UTF-8 text")
-    found = f"the control character U+{ord(forbidden[0]):04X}"
+    found = f"the control character U+{ord(character):04X}"
     raise error_at(file, position, found, "text without control characters")
+
+
+def _position_at(text: str, index: int) -> Position:
+    before = text[:index]
+    line = before.count("\n") + 1
+    column = len(before) - before.rfind("\n")
+    return Position(line, column)
 
 
 def _syntax_error(error: yaml.MarkedYAMLError, text: str, file: str) -> DocumentError:
@@ -271,7 +285,8 @@ def _syntax_error(error: yaml.MarkedYAMLError, text: str, file: str) -> Document
         return error_at(file, _position(mark), "a tab", "spaces")
     if opening is not None and opening.line < mark.line:
         is_unclosed = text[opening.index] in "{['\""
-        mark = opening if is_unclosed else mark
+        if is_unclosed:
+            mark = opening
     reasons = [error.context, error.problem]
     reason = " ".join(text for text in reasons if text)
     expected = f"YAML ({reason}); a value that begins with > * & @ % or ` needs quotes"
