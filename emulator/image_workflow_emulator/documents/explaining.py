@@ -74,16 +74,18 @@ class Explainer:
             case "minProperties" | "maxProperties":
                 return Violation(steps, _fields_of(failure.value), expected)
         words = self._nodes.words(failure.schema)
-        misspelling = _misspelling(failure.value, words)
-        return Violation(steps, excerpt(failure.value), expected, misspelling)
+        return _of_wrong_value(steps, failure.value, expected, words)
 
     def _of_name(self, failure: _Failure, expected: str) -> Violation:
         """Explain a field by its name, which cannot be there."""
         name = failure.details["error"].instance
-        place = (*failure.steps, name)
-        found = f"the name {excerpt(name)}"
-        misspelling = Misspelling(name, self._nodes.words(failure.schema))
-        return Violation(place, found, expected, misspelling, "unknown")
+        return Violation(
+            steps=(*failure.steps, name),
+            found=f"the name {excerpt(name)}",
+            expected=expected,
+            misspelling=Misspelling(name, self._nodes.words(failure.schema)),
+            kind="unknown",
+        )
 
     def _of_union(self, failure: _Failure) -> Iterator[Violation]:
         """Explain a value by the branch that was meant: that of its tag, or the only
@@ -93,19 +95,20 @@ class Explainer:
         places = [failure.steps]
         if tag is not None:
             places.append((*failure.steps, tag["propertyName"]))
-        branches = failure.details.get("context", ())
-        meant = [
-            errors for errors in branches if not _is_of_another_kind(errors, places)
+        errors_of_branches = failure.details.get("context", ())
+        errors_of_meant = [
+            errors
+            for errors in errors_of_branches
+            if not _is_of_another_kind(errors, places)
         ]
-        if isinstance(failure.value, dict | list) and len(meant) == 1:
-            return self.explain(meant[0])
+        if isinstance(failure.value, dict | list) and len(errors_of_meant) == 1:
+            return self.explain(errors_of_meant[0])
         if tag is not None and isinstance(failure.value, dict):
             return iter([_of_tag(failure, tag)])
         words = self._nodes.words(failure.schema)
         expected = failure.schema.get(EXPECTED) or choice_of(words, "an object")
-        misspelling = _misspelling(failure.value, words)
-        found = excerpt(failure.value)
-        return iter([Violation(failure.steps, found, expected, misspelling)])
+        violation = _of_wrong_value(failure.steps, failure.value, expected, words)
+        return iter([violation])
 
 
 def _of_tag(failure: _Failure, tag: Mapping[str, Any]) -> Violation:
@@ -116,8 +119,20 @@ def _of_tag(failure: _Failure, tag: Mapping[str, Any]) -> Violation:
     expected = choice_of(words)
     if name not in failure.value:
         return Violation(place, "nothing", expected, kind="missing")
-    value = failure.value[name]
-    return Violation(place, excerpt(value), expected, _misspelling(value, words))
+    return _of_wrong_value(place, failure.value[name], expected, words)
+
+
+def _of_wrong_value(
+    steps: Steps,
+    value: object,
+    expected: str,
+    words: Iterable[str],
+) -> Violation:
+    """Explain a value by what is expected; `words` are the texts that may be meant."""
+    misspelling = None
+    if isinstance(value, str):
+        misspelling = Misspelling(value, tuple(words))
+    return Violation(steps, excerpt(value), expected, misspelling)
 
 
 def _of_unknown_fields(failure: _Failure) -> Iterator[Violation]:
@@ -126,17 +141,16 @@ def _of_unknown_fields(failure: _Failure) -> Iterator[Violation]:
     expected = failure.schema.get(EXPECTED, "no fields")
     if possible:
         expected = f"only {', '.join(possible)}"
-    free = tuple(name for name in possible if name not in failure.value)
-    for name in failure.details["unexpected"][:_MAX_LISTED_UNKNOWN]:
-        place = (*failure.steps, name)
-        misspelling = Misspelling(name, free, possible)
-        yield Violation(place, "an unknown field", expected, misspelling, "unknown")
-
-
-def _misspelling(value: object, words: Iterable[str]) -> Misspelling | None:
-    if not isinstance(value, str):
-        return None
-    return Misspelling(value, tuple(words))
+    absent = tuple(name for name in possible if name not in failure.value)
+    unknown_names = failure.details["unexpected"]
+    for name in unknown_names[:_MAX_LISTED_UNKNOWN]:
+        yield Violation(
+            steps=(*failure.steps, name),
+            found="an unknown field",
+            expected=expected,
+            misspelling=Misspelling(name, candidates=absent, second_choice=possible),
+            kind="unknown",
+        )
 
 
 def _fields_of(value: Mapping[str, Any]) -> str:
@@ -184,7 +198,8 @@ def _expectation(keyword: str, schema: Schema) -> str:
     """Say in words what a keyword of a schema asks for."""
     if EXPECTED in schema:
         return str(schema[EXPECTED])
-    if schema.get("type") == "integer" and "minimum" in schema and "maximum" in schema:
+    is_bounded = "minimum" in schema and "maximum" in schema
+    if is_bounded and schema.get("type") == "integer":
         return f"a whole number from {schema['minimum']} to {schema['maximum']}"
     limit = schema.get(keyword)
     if keyword == "type":
@@ -201,5 +216,7 @@ def _expectation(keyword: str, schema: Schema) -> str:
 
 def _type_words(types: object) -> str:
     """Name the types that a schema takes."""
-    names = types if isinstance(types, list) else [str(types)]
+    names = [str(types)]
+    if isinstance(types, list):
+        names = types
     return " or ".join(_TYPES[name] for name in names)

@@ -24,7 +24,8 @@ class SchemaNodes:
     def resolved(self, schema: Schema) -> Schema:
         """Follow the references of a schema."""
         while "$ref" in schema:
-            schema = self.at(schema["$ref"].split("/")[1:])
+            _, *steps = schema["$ref"].split("/")
+            schema = self.at(steps)
         return schema
 
     def words(self, schema: Schema) -> tuple[str, ...]:
@@ -33,8 +34,10 @@ class SchemaNodes:
 
     def _words(self, schema: Schema) -> Iterator[str]:
         schema = self.resolved(schema)
-        for value in (*schema.get("enum", ()), schema.get("const")):
+        values = [*schema.get("enum", ()), schema.get("const")]
+        for value in values:
             if isinstance(value, str):
                 yield value
-        for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        for branch in branches:
             yield from self._words(branch)

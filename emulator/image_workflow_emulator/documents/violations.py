@@ -42,7 +42,8 @@ class Violation(Struct, frozen=True):
 
     def __str__(self) -> str:
         place = self.where or "(body)"
-        return f"{place}: {clause(self.found, self.expected, self.suggestions())}"
+        words = clause(self.found, self.expected, self.suggestions())
+        return f"{place}: {words}"
 
     @property
     def remedy(self) -> str:
@@ -71,8 +72,10 @@ def _short(step: str | int) -> str | int:
 
 def listed(violations: Sequence[Violation]) -> str:
     """List violations, as many as a message of reasonable length holds."""
-    texts = list(map(str, violations[:MAX_LISTED_VIOLATIONS]))
+    texts = [str(violation) for violation in violations[:MAX_LISTED_VIOLATIONS]]
     more = len(violations) - MAX_LISTED_VIOLATIONS
     if more > 0:
         texts.append(f"And {more} more")
-    return " ".join([*map(sentence, texts[:-1]), *texts[-1:]])
+    sentences = [sentence(text) for text in texts[:-1]]
+    without_full_stop = texts[-1:]
+    return " ".join(sentences + without_full_stop)
