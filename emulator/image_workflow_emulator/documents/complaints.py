@@ -66,8 +66,13 @@ def clause(found: str, expected: str, suggestions: Sequence[str] = ()) -> str:
 
 def error_at(file: str, position: Position, found: str, expected: str) -> DocumentError:
     """Make the one complaint about a place in a file an error."""
-    words = clause(found, expected)
-    return DocumentError([Complaint(file, position.line, position.column, words)])
+    complaint = Complaint(
+        file=file,
+        line=position.line,
+        column=position.column,
+        words=clause(found, expected),
+    )
+    return DocumentError([complaint])
 
 
 def did_you_mean(suggestions: Sequence[str]) -> str:
@@ -145,5 +150,6 @@ def choice_of(words: Collection[str], kind: str = "") -> str:
     if isinstance(words, frozenset | set):
         words = sorted(words)
     if len(words) == 1:
-        return f'"{next(iter(words))}"'
+        (only_word,) = words
+        return f'"{only_word}"'
     return f"one of {', '.join(words)}"

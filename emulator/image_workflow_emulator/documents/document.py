@@ -59,7 +59,12 @@ class _Mistake(Struct, frozen=True):
         words = clause(self.found, self.expected, self.suggestions())
         if self.where:
             words = f"{self.where}: {words}"
-        return Complaint(file, self.position.line, self.position.column, words)
+        return Complaint(
+            file=file,
+            line=self.position.line,
+            column=self.position.column,
+            words=words,
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -143,11 +148,11 @@ class Document:
         if found is None:
             found = excerpt(self.at(*steps))
         mistake = _Mistake(
-            self.position(*steps, at_key=at_key),
-            where,
-            found,
-            expected,
-            suggestions,
+            position=self.position(*steps, at_key=at_key),
+            where=where,
+            found=found,
+            expected=expected,
+            suggestions=suggestions,
         )
         self._mistakes.append(mistake)
         if len(self._mistakes) >= _MAX_MISTAKES:
@@ -179,7 +184,10 @@ class Document:
         """Return the data at a place."""
         data = self.data
         for step in steps:
-            data = data[step if isinstance(data, list) else str(step)]
+            key = step
+            if not isinstance(data, list):
+                key = str(step)  # the validator names a field `7` by the number
+            data = data[key]
         return data
 
     def position(self, *steps: str | int, at_key: bool = False) -> Position:
@@ -206,8 +214,9 @@ class Document:
             self._mistakes,
             key=lambda mistake: (mistake.position.line, mistake.position.column),
         )
-        shown = in_order[:MAX_COMPLAINTS]
-        raise DocumentError([mistake.complaint(self.file) for mistake in shown])
+        first_mistakes = in_order[:MAX_COMPLAINTS]
+        complaints = [mistake.complaint(self.file) for mistake in first_mistakes]
+        raise DocumentError(complaints)
 
 
 def read_document(text: str | bytes, file: str) -> Document:
@@ -232,5 +241,10 @@ def document_of(data: JsonValue, file: str, where: str = "") -> Document:
         DocumentError: it is nested too deeply, or has too many values.
     """
     DocumentSize(file or where).add_all(data)
-    text = json.dumps(data, ensure_ascii=False)
-    return Document(file, data, {}, text, where)
+    return Document(
+        file=file,
+        data=data,
+        spans={},
+        source=json.dumps(data, ensure_ascii=False),
+        where=where,
+    )

@@ -9,7 +9,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
-from image_workflow_emulator.documents.complaints import Complaint, DocumentError
+from image_workflow_emulator.documents.complaints import (
+    DocumentError,
+    Position,
+    error_at,
+)
 from image_workflow_emulator.documents.limits import MAX_BYTES
 
 MAX_RECORDING_BYTES: Final = 256 * 1024 * 1024
@@ -39,5 +43,9 @@ def read_file(file: str | PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def _too_large(file: str | PathLike[str], found: str, max_bytes: int) -> DocumentError:
-    words = f"found {found} bytes; expected at most {max_bytes}"
-    return DocumentError([Complaint(fspath(file), 0, 0, words)])
+    return error_at(
+        fspath(file),
+        Position(),
+        found=f"{found} bytes",
+        expected=f"at most {max_bytes}",
+    )

@@ -38,7 +38,7 @@ class DocumentSize:
     def add_all(self, data: JsonValue, depth: int = 0) -> None:
         """Count parsed data with all that is in it. Raises DocumentError."""
         inner = inner_values(data)
-        if inner is None:
+        if inner is None:  # a scalar
             self.add_value(depth, Position())
             return
         self.add_value(depth + 1, Position())
@@ -74,5 +74,7 @@ def has_more_values(data: JsonValue, limit: int) -> bool:
     waiting = [data]
     while waiting and values <= limit:
         values += 1
-        waiting.extend(inner_values(waiting.pop()) or ())
+        inner = inner_values(waiting.pop())
+        if inner is not None:
+            waiting.extend(inner)
     return values > limit

@@ -5,7 +5,7 @@ are, nor what becomes of a violation.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import islice
 from typing import Any, Final
@@ -51,34 +51,41 @@ class Schemas:
         if not isinstance(schema, dict):
             return data  # of which the schema says nothing
         schema = self._nodes.resolved(schema)
-        parts = [schema, *map(self._nodes.resolved, schema.get("oneOf", ()))]
+        branches = map(self._nodes.resolved, schema.get("oneOf", ()))
+        schemas = [schema, *branches]
         if isinstance(data, dict):
-            return self._object(parts, data)
+            return self._object(schemas, data)
         if isinstance(data, list | tuple):
-            items: Any = next(
-                (part["items"] for part in parts if "items" in part),
-                None,
-            )
-            return [self._value(items, item) for item in data]
-        return self._scalar(parts, data)
+            return self._array(schemas, data)
+        return self._scalar(schemas, data)
 
-    def _object(self, parts: Sequence[Schema], data: dict[str, Any]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        for part in parts:
-            fields.update(part.get("properties", {}))
-        other = parts[0].get("additionalProperties")
+    def _object(
+        self,
+        schemas: Sequence[Schema],
+        data: dict[str, Any],
+    ) -> dict[str, Any]:
+        field_schemas: dict[str, Any] = {}
+        for schema in schemas:
+            field_schemas.update(schema.get("properties", {}))
+        other_fields = schemas[0].get("additionalProperties")
         return {
-            name: self._value(fields.get(name, other), value)
+            name: self._value(field_schemas.get(name, other_fields), value)
             for name, value in data.items()
         }
 
-    def _scalar(self, parts: Sequence[Schema], data: Any) -> Any:
+    def _array(self, schemas: Sequence[Schema], data: Sequence[Any]) -> list[Any]:
+        item_schemas = [schema["items"] for schema in schemas if "items" in schema]
+        if not item_schemas:
+            return list(data)
+        return [self._value(item_schemas[0], item) for item in data]
+
+    def _scalar(self, schemas: Sequence[Schema], data: Any) -> Any:
         text = _text_of(data)
-        for part in parts:
-            parse = self._formats.get(part.get("format", ""))
+        for schema in schemas:
+            parse = self._formats.get(schema.get("format", ""))
             if parse is not None:
                 return parse(text)
-        types = parts[0].get("type", ())
+        types = schemas[0].get("type", ())
         if "integer" in types:
             return int(text)
         if "string" in types and data is not None:
@@ -101,12 +108,15 @@ class Schemas:
         try:
             validator.validate(value)
         except ValueError as first:
-            errors = [first] if first_only else validator.iter_errors(value)
+            errors: Iterable[ValueError] = [first]
         else:
             return []
+        if not first_only:
+            errors = validator.iter_errors(value)
         explained = self._explainer.explain(islice(errors, MAX_COMPLAINTS + 1))
-        violations = dict.fromkeys(islice(explained, MAX_COMPLAINTS + 1))
-        return sorted(violations, key=_order)
+        first_violations = islice(explained, MAX_COMPLAINTS + 1)
+        distinct_violations = dict.fromkeys(first_violations)
+        return sorted(distinct_violations, key=_order)
 
     @cached_property
     def _validator(self) -> Callable[[str], Any]:

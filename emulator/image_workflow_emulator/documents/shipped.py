@@ -53,9 +53,10 @@ def shipped_document(name: str) -> Any:
     if name.endswith(".json"):
         return orjson.loads(source)
     try:
-        return orjson.loads(_compiled_path(name, source).read_bytes())
+        compiled = _compiled_path(name, source).read_bytes()
     except OSError:  # nothing was made from this source
         return _parse_yaml(source, name)
+    return orjson.loads(compiled)
 
 
 def compile_documents() -> list[Path]:
@@ -66,10 +67,11 @@ def compile_documents() -> list[Path]:
     paths = []
     for name in COMPILED_DOCUMENTS:
         source = shipped_path(name).read_bytes()
+        compiled = msgspec.json.encode(_parse_yaml(source, name))
         path = _compiled_path(name, source)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
-        partial.write_bytes(msgspec.json.encode(_parse_yaml(source, name)))
+        partial.write_bytes(compiled)
         partial.replace(path)
         paths.append(path)
     for old in set(_COMPILED.glob("*.json")).difference(paths):

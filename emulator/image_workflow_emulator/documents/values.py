@@ -31,6 +31,7 @@ _SIZE: Final = re.compile(
     r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?",
     re.IGNORECASE | re.ASCII,
 )
+_SEED: Final = re.compile(r"\+?\d{1,19}", re.ASCII)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -48,9 +49,12 @@ def parse_rate(text: str) -> float:
     """Read how many times as fast as the host a clock runs: a number above 0 and up to
     `MAX_RATE`.
     """
-    if not _RATE.fullmatch(text) or not 0 < float(text) <= MAX_RATE:
+    if not _RATE.fullmatch(text):
         raise ValueError(text)
-    return float(text)
+    rate = float(text)
+    if not 0 < rate <= MAX_RATE:
+        raise ValueError(text)
+    return rate
 
 
 def parse_size(text: str) -> int:
@@ -68,9 +72,12 @@ def parse_size(text: str) -> int:
 
 def parse_seed(text: str) -> int:
     """Read a whole number from 0 to 2^63-1."""
-    if not re.fullmatch(r"\+?\d{1,19}", text, re.ASCII) or int(text) > MAX_SEED:
+    if not _SEED.fullmatch(text):
         raise ValueError(text)
-    return int(text)
+    seed = int(text)
+    if seed > MAX_SEED:
+        raise ValueError(text)
+    return seed
 
 
 def parse_span_ms(text: str) -> int:
