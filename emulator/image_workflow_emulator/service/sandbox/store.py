@@ -9,18 +9,27 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from image_workflow_emulator.domain import resources
+from image_workflow_emulator.domain.resources import (
+    INGREDIENT_KINDS,
+    AnyResource,
+    Asset,
+    Generation,
+    Ingredient,
+    Operation,
+    Product,
+    UploadSession,
+)
 
 _NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
-Resource = TypeVar("Resource", bound=resources.AnyResource)
+Resource = TypeVar("Resource", bound=AnyResource)
 Values: TypeAlias = Iterable[tuple[str, Any]]
 """Attributes with their values; one that has several comes several times."""
 _ValueKey: TypeAlias = tuple[str | None, str, Any]
 """A Team, an attribute and a value."""
 
 
-def _no_values(_resource: resources.AnyResource) -> Values:
+def _no_values(_resource: AnyResource) -> Values:
     return ()
 
 
@@ -44,17 +53,18 @@ class Collection(Generic[Resource]):
         """Add a new resource; identifiers increase, so it is its Team's last."""
         self.pages.clear()
         self.items[resource.id] = resource
-        self.ids_by_team.setdefault(resource.team_id, []).append(resource.id)
+        team_ids = self.ids_by_team.setdefault(resource.team_id, [])
+        team_ids.append(resource.id)
         self._index(resource.id, self._keys(resource))
 
     def replace(self, resource: Resource) -> None:
         """Put a changed resource in its old one's place."""
         self.pages.clear()
-        before = self._keys(self.items[resource.id])
-        after = self._keys(resource)
+        old_keys = self._keys(self.items[resource.id])
+        new_keys = self._keys(resource)
         self.items[resource.id] = resource
-        self._unindex(resource.id, before - after)
-        self._index(resource.id, after - before)
+        self._unindex(resource.id, old_keys - new_keys)
+        self._index(resource.id, new_keys - old_keys)
 
     def remove(self, resource: Resource) -> None:
         """Remove a resource for good."""
@@ -65,11 +75,13 @@ class Collection(Generic[Resource]):
 
     def _keys(self, resource: Resource) -> set[_ValueKey]:
         team_id = resource.team_id
-        return {(team_id, name, value) for name, value in self._values_of(resource)}
+        values = self._values_of(resource)
+        return {(team_id, attribute, value) for attribute, value in values}
 
     def _index(self, identifier: str, keys: Iterable[_ValueKey]) -> None:
         for key in keys:
-            insort(self._ids_by_value.setdefault(key, []), identifier)
+            ids = self._ids_by_value.setdefault(key, [])
+            insort(ids, identifier)
 
     def _unindex(self, identifier: str, keys: Iterable[_ValueKey]) -> None:
         for key in keys:
@@ -97,27 +109,27 @@ class Collection(Generic[Resource]):
         """
         if not values:
             return self.ids_by_team.get(team_id, [])
-        ids_by_filter = [
-            self._ids_by_value.get((team_id, name, value), [])
-            for name, value in values.items()
-        ]
+        ids_by_filter = []
+        for name, value in values.items():
+            key = (team_id, name, value)
+            ids_by_filter.append(self._ids_by_value.get(key, []))
         ids_by_filter.sort(key=len)
-        ids = ids_by_filter[0]
-        for more_ids in ids_by_filter[1:]:
+        ids, *other_ids = ids_by_filter
+        for more_ids in other_ids:
             allowed = frozenset(more_ids)
             ids = [identifier for identifier in ids if identifier in allowed]
         return ids
 
 
-def _values_of_asset(asset: resources.Asset) -> Values:
+def _values_of_asset(asset: Asset) -> Values:
     return (("source", asset.source),)
 
 
-def _values_of_product(product: resources.Product) -> Values:
+def _values_of_product(product: Product) -> Values:
     return [("asset_ids", asset_id) for asset_id in product.asset_ids]
 
 
-def _values_of_operation(operation: resources.Operation) -> Values:
+def _values_of_operation(operation: Operation) -> Values:
     return (
         ("status", operation.status),
         ("type", operation.type),
@@ -125,22 +137,25 @@ def _values_of_operation(operation: resources.Operation) -> Values:
     )
 
 
-def _values_of_generation(generation: resources.Generation) -> Values:
-    return (("workflow", generation.workflow), ("status", generation.status))
+def _values_of_generation(generation: Generation) -> Values:
+    return (
+        ("workflow", generation.workflow),
+        ("status", generation.status),
+    )
 
 
 class Store:
     """All resources of a sandbox."""
 
     def __init__(self) -> None:
-        self.uploads = Collection[resources.UploadSession]()
-        self.assets = Collection[resources.Asset](_values_of_asset)
-        self.products = Collection[resources.Product](_values_of_product)
-        self.ingredients: dict[str, Collection[resources.Ingredient]] = {
-            kind: Collection() for kind in resources.INGREDIENT_KINDS
+        self.uploads = Collection[UploadSession]()
+        self.assets = Collection[Asset](_values_of_asset)
+        self.products = Collection[Product](_values_of_product)
+        self.ingredients: dict[str, Collection[Ingredient]] = {
+            kind: Collection() for kind in INGREDIENT_KINDS
         }
-        self.operations = Collection[resources.Operation](_values_of_operation)
-        self.generations = Collection[resources.Generation](_values_of_generation)
+        self.operations = Collection[Operation](_values_of_operation)
+        self.generations = Collection[Generation](_values_of_generation)
 
     def collections(self) -> dict[str, Collection[Any]]:
         """Return all collections by name."""
@@ -153,20 +168,18 @@ class Store:
             "generations": self.generations,
         }
 
-    def find_work(
-        self,
-        identifier: str,
-    ) -> resources.Operation | resources.Generation | None:
+    def find_work(self, identifier: str) -> Operation | Generation | None:
         """Return a piece of work; None if there is none of this id."""
         generation = self.generations.items.get(identifier)
         if generation is not None:
             return generation
         return self.operations.items.get(identifier)
 
-    def find_upload(self, identifier: str) -> resources.UploadSession | None:
+    def find_upload(self, identifier: str) -> UploadSession | None:
         """Return an Upload Session; None if there is none of this id."""
         return self.uploads.items.get(identifier)
 
 
 def _remove_sorted(ids: list[str], identifier: str) -> None:
-    del ids[bisect_left(ids, identifier)]
+    place = bisect_left(ids, identifier)
+    del ids[place]
