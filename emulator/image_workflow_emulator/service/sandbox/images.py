@@ -50,10 +50,11 @@ class MemoryBudget:
         """Drop what can be drawn again until so many more bytes fit, and return whether
         they do.
         """
-        while self.held_bytes + size_bytes > self.limit_bytes and self.drawn:
-            content, store = next(iter(self.drawn.items()))
-            store.drop(content)
-        return self.held_bytes + size_bytes <= self.limit_bytes
+        most_bytes = self.limit_bytes - size_bytes
+        while self.drawn and self.held_bytes > most_bytes:
+            oldest, store = next(iter(self.drawn.items()))
+            store.drop(oldest)
+        return self.held_bytes <= most_bytes
 
     def count(self, size_bytes: int) -> None:
         """Count bytes that have come; fewer than none for those that are gone."""
@@ -95,6 +96,13 @@ class Content:
     keys: set[str] = field(default_factory=set)
     ahead: bytes | None = None
     """Its bytes, which nobody has asked for yet: they are not part of the state."""
+
+    @property
+    def held_bytes(self) -> int:
+        """How many bytes are here, those that nobody has asked for aside."""
+        if self.data is None:
+            return 0
+        return len(self.data)
 
 
 @dataclass(slots=True, eq=False)
@@ -141,7 +149,7 @@ class ImageStore:
 
     def put(self, key: str, data: bytes, scene: Scene | None = None) -> None:
         """Keep encoded bytes under a new key, held once."""
-        content = Content(None, data, size_bytes=len(data))
+        content = Content(recipe=None, data=data, size_bytes=len(data))
         self._add(key, content, scene)
         self.account(len(data))
 
@@ -208,7 +216,7 @@ class ImageStore:
         content.keys.remove(key)
         if content.keys:
             return
-        self.account(-len(content.data or b""))
+        self.account(-content.held_bytes)
         self.budget.drawn.pop(content, None)
         self.budget.forget_ahead(content)
         if content.recipe is not None:
@@ -346,11 +354,13 @@ class ImageStore:
         """
         del self.budget.drawn[content]
         assert content.recipe is not None
-        if all(source in self.pictures for source in content.recipe.inputs):
-            for _ in content.keys:
-                self.hold(content.recipe.inputs)
-            self.account(-len(content.data or b""))
-            content.data = None
+        inputs = content.recipe.inputs
+        if any(source not in self.pictures for source in inputs):
+            return
+        for _ in content.keys:
+            self.hold(inputs)
+        self.account(-content.held_bytes)
+        content.data = None
 
     def move_to(self, budget: MemoryBudget) -> None:
         """Count the bytes in another budget from now on."""
