@@ -132,7 +132,7 @@ def _wrong_size(session: UploadSession, found: str) -> Problem:
     """
     if session.digest is not None:
         expected = f"those that {session.id} accepted already, or a new session"
-        return uploads.bytes_conflict(session, f"found {found}; expected {expected}")
+        return uploads.bytes_conflict(f"found {found}; expected {expected}")
     size = count_of(session.size_bytes, "byte")
     remedy = f"send exactly {size}, or create a session for a file of this size"
     expected = f"size_bytes, {session.size_bytes}"

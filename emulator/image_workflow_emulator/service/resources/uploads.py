@@ -121,8 +121,11 @@ def check_window(session: UploadSession, now: int) -> None:
     if now >= session.expires_at:
         _check_present(session)
         end = format_timestamp(session.expires_at)
-        detail = f"the window of {session.id} closed at {end}; it is "
-        raise Problem("upload_expired", detail + format_timestamp(now))
+        present = format_timestamp(now)
+        raise Problem(
+            "upload_expired",
+            f"the window of {session.id} closed at {end}; it is {present}",
+        )
 
 
 def check_bytes(session: UploadSession, digest: str, now: int) -> None:
@@ -135,14 +138,14 @@ def check_bytes(session: UploadSession, digest: str, now: int) -> None:
         Problem: upload_not_found, upload_expired, upload_bytes_conflict.
     """
     check_window(session, now)
-    if session.digest is not None:
-        if session.digest != digest:
-            raise bytes_conflict(
-                session,
-                f"found bytes other than those that {session.id} accepted; "
-                "expected the same, or a new session",
-            )
-        _check_present(session)
+    if session.digest is None:
+        return
+    if session.digest != digest:
+        raise bytes_conflict(
+            f"found bytes other than those that {session.id} accepted; "
+            "expected the same, or a new session",
+        )
+    _check_present(session)
 
 
 def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -> str:
@@ -156,7 +159,7 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -
     return token(sandbox, session, digest)
 
 
-def bytes_conflict(session: UploadSession, mistake: str) -> Problem:
+def bytes_conflict(mistake: str) -> Problem:
     """Return the refusal of bytes other than those that a session accepted, of whatever
     length (D16, D45).
     """
