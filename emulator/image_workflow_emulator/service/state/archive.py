@@ -177,7 +177,13 @@ def _load(
         raise ValueError(f"it has more than {MAX_MEMBERS} members")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check(archive)
-        reading = _Reading(archive, identifier, limit_bytes, contract, is_stopping)
+        reading = _Reading(
+            archive=archive,
+            identifier=identifier,
+            limit_bytes=limit_bytes,
+            contract=contract,
+            is_stopping=is_stopping,
+        )
         sandbox = reading.sandbox()
         check_references(sandbox)
         if len(sandbox.timeline):
@@ -214,23 +220,23 @@ class _Reading:
         """
         memory = MemoryBudget(self.limit_bytes)
         picture_of = partial(_picture, self.archive, memory)
-        decoders = {name: Decoder(row_type) for name, row_type in tables.TABLES.items()}
+        row_decoders = {name: Decoder(row) for name, row in tables.TABLES.items()}
         with _open(self.archive, STATE, MAX_STATE_BYTES) as file:
             lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
             first_line = next(lines, b"")
-            head = msgspec.json.decode(first_line, type=tables.Head)
             loading = tables.Loading(
-                head,
-                self.identifier,
-                memory,
-                self.contract,
-                picture_of,
+                head=msgspec.json.decode(first_line, type=tables.Head),
+                identifier=self.identifier,
+                memory=memory,
+                contract=self.contract,
+                picture_of=picture_of,
             )
             for line in lines:
                 if self.is_stopping():
                     raise StateError("the emulator is stopping")
-                name, row = _ROW.decode(line)
-                loading.add(name, decoders[name].decode(row))
+                name, encoded_row = _ROW.decode(line)
+                row = row_decoders[name].decode(encoded_row)
+                loading.add(name, row)
         loading.sandbox.images.free_unheld()
         return loading.sandbox
 

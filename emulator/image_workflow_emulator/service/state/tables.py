@@ -7,7 +7,7 @@ indexes of collections are left out: they are built from the rows.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -97,8 +97,12 @@ def head_of(sandbox: Sandbox, now: int) -> Head:
     """Return the first line of the state file of a sandbox; it shows what the sandbox
     goes on to change.
     """
-    state = msgspec.convert(sandbox, SavedState, from_attributes=True)
-    return Head(now, sandbox.clock.setting, sandbox.journal.last_sequence, state)
+    return Head(
+        now=now,
+        clock=sandbox.clock.setting,
+        last_sequence=sandbox.journal.last_sequence,
+        state=msgspec.convert(sandbox, SavedState, from_attributes=True),
+    )
 
 
 # The rows -----------------------------------------------------------------------------
@@ -114,8 +118,13 @@ class SavedPlaybook(Struct, frozen=True):
     awaited: dict[int, AwaitedChange]
 
 
-SavedEvent: TypeAlias = tuple[Instant, str, str, Count]
-"""When it is due, its kind, subject and detail."""
+class SavedEvent(NamedTuple):
+    """An event to come; a row is the list of its values."""
+
+    due: Instant
+    kind: str
+    subject: str
+    detail: Count
 
 
 class SavedPicture(Struct):
@@ -197,7 +206,7 @@ def _events(sandbox: Sandbox) -> list[SavedEvent]:
     pending = list(sandbox.timeline.pending())
     pending.sort(key=lambda event: event.sequence)
     return [
-        (event.due, event.kind, event.subject, event.detail)
+        SavedEvent(event.due, event.kind, event.subject, event.detail)
         for event in pending
         if event.kind != HOLD_EVENT
     ]
@@ -258,12 +267,12 @@ class Loading:
 
     def _add_playbook(self, saved: SavedPlaybook) -> None:
         playbook = Playbook(
-            saved.scenario.read(self._contract),
-            saved.began_at,
-            self.sandbox.seed,
-            saved.team,
-            saved.counts,
-            saved.awaited,
+            scenario=saved.scenario.read(self._contract),
+            began_at=saved.began_at,
+            seed=self.sandbox.seed,
+            team=saved.team,
+            counts=saved.counts,
+            awaited=saved.awaited,
         )
         self.sandbox.playbooks[saved.team or EVERYONE] = playbook
 
