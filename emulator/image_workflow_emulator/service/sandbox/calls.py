@@ -72,8 +72,9 @@ def key_for_clients(sandbox: Sandbox, now: int) -> str:
     If Demo's key is revoked or expired it stays Demo's: the client gets that refusal,
     and no other Team pays.
     """
-    teams = (account.team for account in sandbox.accounts.values())
-    for team in sorted(teams, key=lambda team: team.name != PREFERRED_TEAM):
+    teams = [account.team for account in sandbox.accounts.values()]
+    teams.sort(key=lambda team: team.name != PREFERRED_TEAM)
+    for team in teams:
         keys = full_keys(sandbox, team.id, now)
         if team.name == PREFERRED_TEAM:
             keys += [

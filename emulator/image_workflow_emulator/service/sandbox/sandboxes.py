@@ -1,4 +1,6 @@
-"""All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
+"""All sandboxes of the process, and how one is found: by key for requests, by id for
+links and the control plane.
+"""
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
@@ -19,7 +21,9 @@ MAX_SANDBOXES = 1_000
 
 
 class SandboxConflictError(Exception):
-    """A new sandbox cannot be: its id or one of its keys is taken, or there are too many. The text says which."""
+    """A new sandbox cannot be: its id or one of its keys is taken, or there are too
+    many. The text says which.
+    """
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +39,8 @@ class Sandboxes:
     watchers: list[Callable[[Sandbox, RequestRecord], None]] = field(
         default_factory=list
     )
-    """Called with each request that has left, and its sandbox. They must be quick, and must not raise."""
+    """Called with each request that has left, and its sandbox. They must be quick, and
+    must not raise."""
     _callers: dict[str, Caller] = field(default_factory=dict)
 
     @property
@@ -44,15 +49,22 @@ class Sandboxes:
         return self.by_id[DEFAULT_SANDBOX_ID]
 
     def find_caller(self, key: str | None) -> Caller | None:
-        """Return the credential of a key, with its sandbox; None for a key that no sandbox has, and for no key."""
-        return self._callers.get(key) if key else None
+        """Return the credential of a key, with its sandbox; None for a key that no
+        sandbox has, and for no key.
+        """
+        if not key:
+            return None
+        return self._callers.get(key)
 
     def is_current(self, caller: Caller) -> bool:
         """Whether a caller that was found before is still the one that its key gives."""
-        return self._callers.get(caller.credential_account.credential.key) is caller
+        key = caller.credential.key
+        return self._callers.get(key) is caller
 
     def _accept(self, sandbox: Sandbox) -> None:
-        """Set the bound of the journal of a sandbox that has begun, and make its keys known."""
+        """Set the bound of the journal of a sandbox that has begun, and make its keys
+        known.
+        """
         sandbox.journal.max_requests = self.journal_requests
         self.register(sandbox)
 
@@ -80,15 +92,16 @@ class Sandboxes:
         self._accept(sandbox)
 
     def replace(self, sandbox: Sandbox) -> None:
-        """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises
-        SandboxConflictError.
+        """Put a sandbox, as loaded from a state file, in the place of the one with its
+        id. Raises SandboxConflictError.
         """
         old = self.by_id.get(sandbox.id)
         if old is None:
             raise SandboxConflictError(
                 f"the sandbox {sandbox.id!r} was deleted meanwhile"
             )
-        self._check_keys(sandbox.credentials.keys() - old.credentials.keys())
+        new_keys = sandbox.credentials.keys() - old.credentials.keys()
+        self._check_keys(new_keys)
         self._end(old)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)
@@ -101,21 +114,29 @@ class Sandboxes:
         sandbox.feed.close()
 
     def register(self, sandbox: Sandbox) -> None:
-        """Make the keys of a sandbox's credentials known, those that are not known yet."""
+        """Make the keys of a sandbox's credentials known, unless they are already."""
         for key, held in sandbox.credentials.items():
-            if key not in self._callers:
-                self._callers[key] = Caller(
-                    sandbox,
-                    sandbox.accounts[held.credential.team_id],
-                    held,
-                )
+            if key in self._callers:
+                continue
+            team_id = held.credential.team_id
+            self._callers[key] = Caller(
+                sandbox=sandbox,
+                account=sandbox.accounts[team_id],
+                credential_account=held,
+            )
 
     def _check_keys(self, keys: Set[str]) -> None:
-        if taken := min(keys & self._callers.keys(), default=None):
-            raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
+        taken_keys = keys & self._callers.keys()
+        if taken_keys:
+            first_key = min(taken_keys)
+            raise SandboxConflictError(
+                f"the key {first_key!r} belongs to another sandbox"
+            )
 
     def _end(self, sandbox: Sandbox) -> None:
-        """Keep the counts of a sandbox that is reset, replaced or deleted, and make its keys unknown."""
+        """Keep the counts of a sandbox that is reset, replaced or deleted, and make its
+        keys unknown.
+        """
         for call in self.before_end:
             call(sandbox)
         for key in sandbox.credentials:

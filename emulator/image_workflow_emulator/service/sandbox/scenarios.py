@@ -109,9 +109,10 @@ def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
     """Make the changes that scenarios make right after the answer to such a request."""
     for team_id in (facts.team_id, EVERYONE):
         playbook = sandbox.playbooks.get(team_id)
-        if playbook is not None:
-            for index in playbook.answered(facts, now):
-                make_change(sandbox, team_id, index, now)
+        if playbook is None:
+            continue
+        for index in playbook.answered(facts, now):
+            make_change(sandbox, team_id, index, now)
 
 
 def request_facts(
@@ -136,17 +137,21 @@ def request_facts(
     if team is not None:
         team_id = team.id
         team_name = team.name
+    json_body = None
+    if record.operation is not None:
+        json_body = json_or_none(body)
+    query_text = record.query.decode("latin-1")
     return Facts(
-        kind,
-        record.byte_surface or record.operation or "",
+        kind=kind,
+        name=record.byte_surface or record.operation or "",
         team_id=team_id,
         team_name=team_name,
-        body=None if record.operation is None else json_or_none(body),
+        body=json_body,
         credential=key,
         credential_name=key.removesuffix(sandbox.key_of("")),
         resource_id=identifier,
         resource_place=place_of(sandbox, identifier),
-        query=dict(parse_qsl(record.query.decode("latin-1"), keep_blank_values=True)),
+        query=dict(parse_qsl(query_text, keep_blank_values=True)),
         idempotency_key=record.idempotency_key or "",
     )
 
@@ -168,11 +173,11 @@ def place_of(sandbox: Sandbox, identifier: str) -> int | None:
     place = sandbox.identifiers.place_of(identifier)
     if place is None:
         return None
-    prefix = identifier.partition("_")[0] + "_"
-    premade = 0
-    for kind in sandbox.store.ingredients.values():
-        premade_ids = kind.ids_by_team.get(None, ())
-        premade += sum(premade_id.startswith(prefix) for premade_id in premade_ids)
-    if place <= premade:
+    prefix, _, _ = identifier.partition("_")
+    premade_count = 0
+    for collection in sandbox.store.ingredients.values():
+        for premade_id in collection.ids_by_team.get(None, ()):
+            premade_count += premade_id.startswith(f"{prefix}_")
+    if place <= premade_count:
         return None
-    return place - premade
+    return place - premade_count

@@ -29,8 +29,9 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     origin = Origin(cause, end)
     match timed.change:
         case AdmissionChange() as change:
+            pause = _pause_of(sandbox, team_id)
             next_opening = playbook.opens_at(index, now)
-            opens_at = _opens_at(_pause_of(sandbox, team_id), end, next_opening)
+            opens_at = _opens_at(pause, end, next_opening)
             changes.change_admission(sandbox, change, team_id, opens_at, origin)
         case WorldCredential() as change:
             held = _find_credential(sandbox, team_id, change.key)
@@ -44,7 +45,8 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
 
 def end_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """End one change of a running scenario's timeline: what it set goes back."""
-    timed = sandbox.playbooks[team_id].scenario.timeline[index]
+    scenario = sandbox.playbooks[team_id].scenario
+    timed = scenario.timeline[index]
     match timed.change:
         case AdmissionChange():
             opens_at = _pause_of(sandbox, team_id).opens_at
