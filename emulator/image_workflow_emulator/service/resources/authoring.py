@@ -92,8 +92,13 @@ def _check_sources(kind: str, call: Call, target: Ingredient | None) -> Change:
     if sources:
         price = AUTHORING_PRICES[kind]
         places = 1
-    source_ids = tuple(asset.id for asset in sources)
-    return Change(price, places, kind, target, source_ids)
+    return Change(
+        price=price,
+        places=places,
+        kind=kind,
+        target=target,
+        source_ids=tuple(asset.id for asset in sources),
+    )
 
 
 def _attributes(intent: Intent) -> dict[str, Any]:
@@ -221,7 +226,13 @@ def _plan(call: Call, change: Change, planned: WorkOutcome) -> OperationOutcome:
     if planned.fail:
         failure = work.FAILURES[planned.fail]
         charge = 0
-    return OperationOutcome(starts_at, finishes_at, failure, charge, change.source_ids)
+    return OperationOutcome(
+        starts_at=starts_at,
+        finishes_at=finishes_at,
+        failure=failure,
+        charge=charge,
+        source_keys=change.source_ids,
+    )
 
 
 def _charge(sandbox: Sandbox, change: Change, planned: WorkOutcome) -> int:

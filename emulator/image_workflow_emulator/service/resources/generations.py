@@ -6,7 +6,7 @@ of every slot and its time. Inputs are captured then too: their pictures are hel
 the last slot is done, whatever is deleted meanwhile.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import structs
@@ -56,15 +56,18 @@ def _admit(call: Call, plan: Plan) -> Generation:
         plan=slots,
         **work.queued(call, plan.price),
     )
-    finishes_at = None
-    if not outcome.stall:
-        finishes_at = max(slot.finishes_at or 0 for slot in slots)
-    work.admit(call, generation.id, plan, finishes_at)
+    work.admit(call, generation.id, plan, _last_end(slots))
     sandbox.store.generations.add(generation)
     _schedule(sandbox, generation)
     if work.skips_queue(sandbox):
         start_generation(sandbox, generation.id, call.now)
     return sandbox.store.generations.items[generation.id]
+
+
+def _last_end(slots: Sequence[PlannedOutput]) -> int | None:
+    """Return when the last slot ends; None for work that never ends."""
+    ends = [slot.finishes_at for slot in slots if slot.finishes_at is not None]
+    return max(ends, default=None)
 
 
 def _schedule(sandbox: Sandbox, generation: Generation) -> None:
@@ -90,14 +93,14 @@ def _plan_slots(
     says otherwise.
     """
     offsets_ms = _offsets_ms(sandbox, intent, len(plan.recipes), outcome.duration_ms)
-    planned = []
+    slots = []
     for index, recipe in enumerate(plan.recipes):
         finishes_at = None
         if not outcome.stall:
             finishes_at = starts_at + offsets_ms[index]
         failure = _failure(outcome, index + 1)
-        planned.append(PlannedOutput(finishes_at, failure, recipe))
-    return tuple(planned)
+        slots.append(PlannedOutput(finishes_at, failure, recipe))
+    return tuple(slots)
 
 
 def _offsets_ms(
@@ -142,9 +145,12 @@ def _failure(outcome: WorkOutcome, slot: int) -> WorkError | None:
 def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
     """Start a Generation and all its slots: its time in the queue is over."""
     generations = sandbox.store.generations
-    generation = work.started(generations.items[generation_id], now)
-    outputs = tuple(map(_started_output, generation.outputs))
-    generations.replace(structs.replace(generation, outputs=outputs))
+    queued = generations.items[generation_id]
+    started = structs.replace(
+        work.started(queued, now),
+        outputs=tuple(map(_started_output, queued.outputs)),
+    )
+    generations.replace(started)
 
 
 def _started_output(output: Output) -> Output:

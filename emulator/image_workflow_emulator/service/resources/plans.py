@@ -58,8 +58,13 @@ def _plan(
     places = 1
     if call.sandbox.readings.concurrency_unit == "by-output":  # D40
         places = len(recipes)
-    price = orders.generation_price(workflow, call.intent)
-    return Plan(price, places, workflow, asset_ids, recipes)
+    return Plan(
+        price=orders.generation_price(workflow, call.intent),
+        places=places,
+        workflow=workflow,
+        resolved_asset_ids=asset_ids,
+        recipes=recipes,
+    )
 
 
 def _output_size(call: Call) -> tuple[int, int]:
@@ -79,20 +84,26 @@ def refer_photography(call: Call, _checked: None) -> Chosen:
     intent = call.intent
     products = refer_to_all(call, PRODUCT, "/product_ids", intent["product_ids"])
     refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
-    style_id = intent.get("photography_style_id")
-    background_id = intent["background"].get("background_id")
-    return Chosen(
-        products=products,
-        style=_ingredient(call, "photography_style", "/photography_style_id", style_id),
-        background=_ingredient(
-            call,
-            "background",
-            "/background/background_id",
-            background_id,
-        ),
-        models=_models(call, intent["fashion_model"]),
-        pose=_ingredient(call, "pose", "/pose_id", intent.get("pose_id")),
+    style = _ingredient(
+        call,
+        "photography_style",
+        where="/photography_style_id",
+        identifier=intent.get("photography_style_id"),
     )
+    background = _ingredient(
+        call,
+        "background",
+        where="/background/background_id",
+        identifier=intent["background"].get("background_id"),
+    )
+    models = _models(call, intent["fashion_model"])
+    pose = _ingredient(
+        call,
+        "pose",
+        where="/pose_id",
+        identifier=intent.get("pose_id"),
+    )
+    return Chosen(products, style, background, models, pose)
 
 
 def _ingredient(

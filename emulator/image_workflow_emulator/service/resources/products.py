@@ -70,13 +70,14 @@ def _check_photos(call: Call, product: Product | None) -> Product | None:
 
 def _create_product(call: Call, _checked: None) -> Product:
     sandbox = call.sandbox
-    photos = {"asset_ids": _in_order(call, call.intent["asset_ids"])}
+    fields = dict(call.intent)
+    fields["asset_ids"] = _in_order(call, call.intent["asset_ids"])
     product = Product(
         id=sandbox.identifiers.next("prd"),
         team_id=call.team_id,
         created_at=call.now,
         updated_at=call.now,
-        **call.intent | photos,
+        **fields,
     )
     sandbox.store.products.add(product)
     return product
@@ -106,8 +107,8 @@ def _update_product(call: Call, product: Product) -> Product:
     primary = intent.get("primary_asset_id")
     if not primary:
         primary = primary_of(asset_ids, product.primary_asset_id)
-    photos = {"asset_ids": asset_ids, "primary_asset_id": primary}
-    changed = structs.replace(product, updated_at=call.now, **intent | photos)
+    fields = {**intent, "asset_ids": asset_ids, "primary_asset_id": primary}
+    changed = structs.replace(product, updated_at=call.now, **fields)
     call.sandbox.store.products.replace(changed)
     return changed
 
