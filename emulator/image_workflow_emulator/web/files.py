@@ -4,16 +4,16 @@ with ETag and ranges.
 
 import re
 from hmac import compare_digest
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem
 from image_workflow_emulator.domain.recipes import PictureFormat
-from image_workflow_emulator.domain.resources import Asset
 from image_workflow_emulator.http.answers import NOSNIFF, Answer, Header
 from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.http.surfaces import FILES_PREFIX
 from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import (
     Destination,
@@ -30,10 +30,32 @@ TARGET_LIFETIME_MS: Final = 60_000
 """How long the address lives that a redirect gives (D19)."""
 
 
+class _FileName(NamedTuple):
+    """What the name of a file says."""
+
+    key: str
+    """The image store's key of the picture."""
+    secret: str
+    extension: str
+
+
+def _parse_name(name: str) -> _FileName:
+    stem, _, extension = name.rpartition(".")
+    key, _, secret = stem.rpartition("-")
+    return _FileName(key, secret, extension)
+
+
+def _key_of(name: str) -> str:
+    """Return the image store's key in the name of a file."""
+    return _parse_name(name).key
+
+
 def find(sandboxes: Sandboxes, head: Head) -> Destination:
     """Find the sandbox and the name of the file by the link."""
-    sandbox_id, _, name = head.path.removeprefix(FILES_PREFIX).partition("/")
-    return Destination(sandboxes.by_id.get(sandbox_id), None, _DOWNLOAD, name)
+    path = head.path.removeprefix(FILES_PREFIX)
+    sandbox_id, _, name = path.partition("/")
+    sandbox = sandboxes.by_id.get(sandbox_id)
+    return Destination(sandbox, None, _DOWNLOAD, name)
 
 
 # Checks -------------------------------------------------------------------------------
@@ -45,16 +67,22 @@ def _check_link(exchange: Exchange) -> None:
     name = exchange.resource_id
     if sandbox is None:
         raise _no_such_file(name)
-    stem, _, extension = name.rpartition(".")
-    key, _, secret = stem.rpartition("-")
-    picture = sandbox.images.public(key)
-    if picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
+    file_name = _parse_name(name)
+    picture = sandbox.images.public(file_name.key)
+    if picture is None or not _is_same(file_name.secret, picture.secret):
         raise _no_such_file(name)
-    if extension != EXTENSIONS[_format_of(sandbox.store.assets.items.get(key))]:
+    picture_format = _format_of(sandbox, file_name.key)
+    if file_name.extension != EXTENSIONS[picture_format]:
         raise _no_such_file(name)
 
 
-def _format_of(asset: Asset | None) -> PictureFormat:
+def _is_same(secret: str, own_secret: str) -> bool:
+    """Compare secrets, in a time that tells nothing about them."""
+    return compare_digest(secret.encode(), own_secret.encode())
+
+
+def _format_of(sandbox: Sandbox, key: str) -> PictureFormat:
+    asset = sandbox.store.assets.items.get(key)
     if asset is None:
         return "png"  # a picture of an ingredient
     return asset.format
@@ -63,9 +91,10 @@ def _format_of(asset: Asset | None) -> PictureFormat:
 def _check_target(exchange: Exchange) -> None:
     """404: the address that a redirect gave is alive."""
     is_plain = exchange.sandbox.readings.file_delivery == "plain"
-    if is_plain or not exchange.head.query_string:
+    query_string = exchange.head.query_string
+    if is_plain or not query_string:
         return
-    query = dict(parse_qsl(exchange.head.query_string.decode("latin-1")))
+    query = dict(parse_qsl(query_string.decode("latin-1")))
     name = exchange.resource_id
     until = query.get("until", "")
     signature = query.get("signature", "")
@@ -86,11 +115,6 @@ def _no_such_file(name: str) -> Problem:
 # Answers ------------------------------------------------------------------------------
 
 
-def _key_of(name: str) -> str:
-    """Return the image store's key in the name of a file."""
-    return name.rpartition(".")[0].rpartition("-")[0]
-
-
 async def _render(exchange: Exchange, key: object) -> Answer:
     """Answer with the file, a part of it, or that the client's copy is still good."""
     assert isinstance(key, str)
@@ -98,7 +122,8 @@ async def _render(exchange: Exchange, key: object) -> Answer:
     is_redirected = exchange.sandbox.readings.file_delivery == "redirects"
     if is_redirected and not head.query_string:
         return _redirect(exchange)
-    etag = b'"%b"' % exchange.sandbox.signer.sign("etag", key).encode()
+    signature = exchange.sandbox.signer.sign("etag", key)
+    etag = b'"%b"' % signature.encode()
     headers: tuple[Header, ...] = (
         (b"request-id", exchange.request_id.encode()),
         (b"etag", etag),
@@ -110,7 +135,7 @@ async def _render(exchange: Exchange, key: object) -> Answer:
     data = images.pictures[key].data
     if data is None:
         data = await exchange.pictures.data(images, key)
-    extension = exchange.resource_id.rpartition(".")[2]
+    extension = _parse_name(exchange.resource_id).extension
     media_type = (b"content-type", _MEDIA_TYPES[extension])
     return _file_answer(head, data, etag, (media_type, NOSNIFF, *headers))
 
@@ -125,20 +150,20 @@ def _file_answer(
     size = len(data)
     part = _find_part(head, size, etag)
     if part is None:
-        return Answer(200, (*headers, (b"content-length", b"%d" % size)), data)
-    place = b"bytes %d-%d/%d" % (part.start, part.stop - 1, size)
+        length = (b"content-length", b"%d" % size)
+        return Answer(200, (*headers, length), data)
+    last = part.stop - 1
+    place = (b"content-range", b"bytes %d-%d/%d" % (part.start, last, size))
     length = (b"content-length", b"%d" % len(part))
-    return Answer(
-        206,
-        (*headers, (b"content-range", place), length),
-        data[part.start : part.stop],
-    )
+    content = data[part.start : part.stop]
+    return Answer(206, (*headers, place, length), content)
 
 
 def _redirect(exchange: Exchange) -> Answer:
     """Answer with an address of the file that lives for a short while (D19)."""
+    name = exchange.resource_id
     until = exchange.now + TARGET_LIFETIME_MS
-    signature = exchange.sandbox.signer.sign("target", exchange.resource_id, until)
+    signature = exchange.sandbox.signer.sign("target", name, until)
     address = exchange.head.origin + exchange.head.path
     target = f"{address}?until={until}&signature={signature}"
     headers = (
@@ -187,12 +212,15 @@ def _range_of(first: str, last: str, size: int) -> range | None:
     if not first and not last:
         return None
     if not first:  # the last bytes
-        return range(max(size - int(last), 0), size)
+        begin = max(size - int(last), 0)
+        return range(begin, size)
+    begin = int(first)
     if not last:
-        return range(int(first), size)
-    if int(last) < int(first):
+        return range(begin, size)
+    if int(last) < begin:
         return None
-    return range(int(first), min(int(last) + 1, size))
+    end = min(int(last) + 1, size)
+    return range(begin, end)
 
 
 _DOWNLOAD: Final = Route(
