@@ -10,8 +10,24 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct
 
-from image_workflow_emulator.domain import resources
 from image_workflow_emulator.domain.pagination import Page
+from image_workflow_emulator.domain.resources import (
+    Asset,
+    Background,
+    Credential,
+    FashionModel,
+    Generation,
+    Ingredient,
+    Operation,
+    Output,
+    PhotographyStyle,
+    Pose,
+    Product,
+    RenderedOnce,
+    UploadSession,
+    Work,
+    WorkError,
+)
 from image_workflow_emulator.http.answers import JSON_TYPE, NOSNIFF, Answer, Header
 from image_workflow_emulator.kernel.timestamps import (
     format_timestamp,
@@ -55,12 +71,14 @@ def _render_page(page: Page[Any], links: Links) -> bytes:
 
 def _render(resource: Any, links: Links) -> bytes:
     """Return a resource as the JSON object that the contract describes."""
-    if not isinstance(resource, resources.RenderedOnce):
-        return msgspec.json.encode(_BODIES[type(resource)](resource, links))
+    if not isinstance(resource, RenderedOnce):
+        fill_body = _BODIES[type(resource)]
+        return msgspec.json.encode(fill_body(resource, links))
     # There are no links in what is rendered once.
     kept: bytes | None = getattr(resource, "kept_bytes", None)
     if kept is None:
-        body = _BODIES[type(resource)](resource, links)
+        fill_body = _BODIES[type(resource)]
+        body = fill_body(resource, links)
         kept = resource.keep(msgspec.json.encode(body))
     return kept
 
@@ -83,7 +101,7 @@ def _team(caller: Caller, _links: Links) -> bodies.TeamBody:
     )
 
 
-def _credential(credential: resources.Credential) -> bodies.CredentialBody:
+def _credential(credential: Credential) -> bodies.CredentialBody:
     return bodies.CredentialBody(
         id=credential.id,
         name=credential.name,
@@ -107,7 +125,7 @@ def _capabilities(caller: Caller) -> bodies.CapabilitiesBody:
     )
 
 
-def _upload(session: resources.UploadSession, links: Links) -> bodies.UploadBody:
+def _upload(session: UploadSession, links: Links) -> bodies.UploadBody:
     return bodies.UploadBody(
         id=session.id,
         status="awaiting_upload",
@@ -124,7 +142,7 @@ def _upload(session: resources.UploadSession, links: Links) -> bodies.UploadBody
     )
 
 
-def _asset(asset: resources.Asset, links: Links) -> bodies.AssetBody:
+def _asset(asset: Asset, links: Links) -> bodies.AssetBody:
     return bodies.AssetBody(
         id=asset.id,
         media_type="image",
@@ -148,7 +166,7 @@ def _asset_deletion(deletion: AssetDeletion, _links: Links) -> bodies.AssetDelet
     )
 
 
-def _product(product: resources.Product, _links: Links) -> bodies.ProductBody:
+def _product(product: Product, _links: Links) -> bodies.ProductBody:
     return bodies.ProductBody(
         id=product.id,
         name=product.name,
@@ -162,7 +180,7 @@ def _product(product: resources.Product, _links: Links) -> bodies.ProductBody:
 
 
 def _style(
-    style: resources.PhotographyStyle,
+    style: PhotographyStyle,
     links: Links,
 ) -> bodies.PhotographyStyleBody:
     return bodies.PhotographyStyleBody(
@@ -173,7 +191,7 @@ def _style(
 
 
 def _background(
-    background: resources.Background,
+    background: Background,
     links: Links,
 ) -> bodies.BackgroundBody:
     return bodies.BackgroundBody(
@@ -184,7 +202,7 @@ def _background(
     )
 
 
-def _pose(pose: resources.Pose, links: Links) -> bodies.PoseBody:
+def _pose(pose: Pose, links: Links) -> bodies.PoseBody:
     return bodies.PoseBody(
         **_ingredient_members(pose),
         description=pose.description,
@@ -194,7 +212,7 @@ def _pose(pose: resources.Pose, links: Links) -> bodies.PoseBody:
 
 
 def _fashion_model(
-    model: resources.FashionModel,
+    model: FashionModel,
     links: Links,
 ) -> bodies.FashionModelBody:
     return bodies.FashionModelBody(
@@ -205,7 +223,7 @@ def _fashion_model(
     )
 
 
-def _ingredient_members(ingredient: resources.Ingredient) -> dict[str, Any]:
+def _ingredient_members(ingredient: Ingredient) -> dict[str, Any]:
     """Return the members that the four kinds have in common."""
     return {
         "id": ingredient.id,
@@ -217,7 +235,7 @@ def _ingredient_members(ingredient: resources.Ingredient) -> dict[str, Any]:
     }
 
 
-def _operation(operation: resources.Operation, links: Links) -> bodies.OperationBody:
+def _operation(operation: Operation, links: Links) -> bodies.OperationBody:
     kind = operation.ingredient_kind
     return bodies.OperationBody(
         id=operation.id,
@@ -241,7 +259,7 @@ def _reference(kind: str, identifier: str | None) -> bodies.ReferenceBody | None
     return bodies.ReferenceBody(kind, identifier)
 
 
-def _work_credits(work: resources.Work) -> bodies.WorkCreditsBody:
+def _work_credits(work: Work) -> bodies.WorkCreditsBody:
     return bodies.WorkCreditsBody(
         reserved=work.reserved_credits,
         charged=work.charged_credits,
@@ -249,7 +267,7 @@ def _work_credits(work: resources.Work) -> bodies.WorkCreditsBody:
 
 
 def _generation(
-    generation: resources.Generation,
+    generation: Generation,
     links: Links,
 ) -> bodies.GenerationBody:
     return bodies.GenerationBody(
@@ -272,7 +290,7 @@ def _generation(
     )
 
 
-def _output_summary(generation: resources.Generation) -> bodies.OutputSummaryBody:
+def _output_summary(generation: Generation) -> bodies.OutputSummaryBody:
     counts = Counter(output.status for output in generation.outputs)
     return bodies.OutputSummaryBody(
         total=len(generation.outputs),
@@ -283,35 +301,43 @@ def _output_summary(generation: resources.Generation) -> bodies.OutputSummaryBod
     )
 
 
-def _output(output: resources.Output, links: Links) -> bodies.OutputBody:
+def _output(output: Output, links: Links) -> bodies.OutputBody:
     asset = None
     if output.asset_id is not None:
         asset = bodies.OutputAssetBody(output.asset_id)
-    return bodies.OutputBody(output.status, asset, _error(output.error, links))
+    return bodies.OutputBody(
+        status=output.status,
+        asset=asset,
+        error=_error(output.error, links),
+    )
 
 
 def _error(
-    error: resources.WorkError | None,
+    error: WorkError | None,
     links: Links,
 ) -> bodies.WorkErrorBody | None:
     if error is None:
         return None
     if links.sandbox.readings.error_members == "nulls":  # D31
         return bodies.WorkErrorBody(None, None, None)
-    return bodies.WorkErrorBody(error.code, error.message, error.retryable)
+    return bodies.WorkErrorBody(
+        code=error.code,
+        message=error.message,
+        retryable=error.retryable,
+    )
 
 
 _BODIES: Final[Mapping[type, Callable[[Any, Links], Struct]]] = {
     Caller: _team,
-    resources.UploadSession: _upload,
-    resources.Asset: _asset,
+    UploadSession: _upload,
+    Asset: _asset,
     AssetDeletion: _asset_deletion,
-    resources.Product: _product,
-    resources.PhotographyStyle: _style,
-    resources.Background: _background,
-    resources.Pose: _pose,
-    resources.FashionModel: _fashion_model,
-    resources.Operation: _operation,
-    resources.Generation: _generation,
+    Product: _product,
+    PhotographyStyle: _style,
+    Background: _background,
+    Pose: _pose,
+    FashionModel: _fashion_model,
+    Operation: _operation,
+    Generation: _generation,
 }
 """What fills the body of each resource."""
