@@ -71,13 +71,13 @@ class FaultActions:
         self.fire()
         exchange = self._exchange
         return injected_problem(
-            exchange.sandbox,
-            exchange.caller,
-            exchange.now,
-            code,
-            detail,
-            retry_after,
-            self.is_read,
+            sandbox=exchange.sandbox,
+            caller=exchange.caller,
+            now=exchange.now,
+            code=code,
+            detail=detail,
+            retry_after=retry_after,
+            is_read=self.is_read,
         )
 
     def refuse(self, problem: Problem) -> Answer:

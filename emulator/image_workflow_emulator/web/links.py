@@ -32,7 +32,8 @@ class Links:
         credential (D19).
         """
         secret = self.sandbox.images.pictures[key].secret
-        name = f"{key}-{secret}.{EXTENSIONS[image_format]}"
+        extension = EXTENSIONS[image_format]
+        name = f"{key}-{secret}.{extension}"
         return f"{self._head.origin}{FILES_PREFIX}{self.sandbox.id}/{name}"
 
     def upload(self, session: UploadSession) -> str:

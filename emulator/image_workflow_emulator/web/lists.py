@@ -23,15 +23,20 @@ def list_of(name: str, collection_of: Callable[[Store], Collection[Any]]) -> Han
     """
 
     def check_cursor(call: Call, _checked: None) -> Page[Any]:
-        return _page(call, name, collection_of(call.sandbox.store))
+        collection = collection_of(call.sandbox.store)
+        return _page(call, name, collection)
 
-    return Handler(checks=((Check.SHAPE, check_cursor),), commit=found)
+    return Handler(
+        checks=((Check.SHAPE, check_cursor),),
+        commit=found,
+    )
 
 
 def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
     """Return the page that the query asks for, which is kept while nothing changes."""
     if call.sandbox.readings.list_freshness == "lag":  # D74
-        return _cut_page(call, name, collection, call.now - LIST_LAG_MS)
+        seen_until = call.now - LIST_LAG_MS
+        return _cut_page(call, name, collection, seen_until)
     question = (call.team_id, *call.query.items())
     kept_page: Page[Any] | None = collection.pages.get(question)
     if kept_page is not None:
@@ -55,7 +60,11 @@ def _cut_page(
     milliseconds; None shows all.
     """
     query = call.query
-    filters = {key: text for key, text in query.items() if key not in _NO_FILTERS}
+    filters = {
+        parameter: value
+        for parameter, value in query.items()
+        if parameter not in _NO_FILTERS
+    }
     scope = query.get("scope", "all")
     sections: list[Sequence[str]] = []
     if scope != "team":
@@ -65,15 +74,15 @@ def _cut_page(
         if seen_until is not None:
             own_ids = _created_until(seen_until, collection, own_ids)
         sections.append(own_ids)
-    readings = call.sandbox.readings
+    sandbox = call.sandbox
     return paginate(
         sections,
         load=collection.items.__getitem__,
-        signer=call.sandbox.signer,
+        signer=sandbox.signer,
         binding=_cursor_binding(call, name, filters),
         limit=int(query.get("limit", DEFAULT_LIMIT)),
         after=query.get("after"),
-        always_a_cursor=readings.last_page == "always-a-cursor",
+        always_a_cursor=sandbox.readings.last_page == "always-a-cursor",
     )
 
 
@@ -87,8 +96,8 @@ def _cursor_binding(
     scope = call.query.get("scope", "all")
     if scope != "all":
         bound["scope"] = scope
-    words = sorted(f"{key}={text}" for key, text in bound.items())
-    return (call.team_id, name, *words)
+    conditions = [f"{parameter}={value}" for parameter, value in bound.items()]
+    return (call.team_id, name, *sorted(conditions))
 
 
 def _created_until(

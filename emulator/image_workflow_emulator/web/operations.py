@@ -64,7 +64,8 @@ def _poll(lookup: Lookup[Work]) -> Handler:
         if wait_ms is None:
             return Poll(work, None)
         if not call.sandbox.clock.skips_waits:
-            return Poll(work, _hint(call, max(seconds_up(wait_ms), 1)))
+            seconds = max(seconds_up(wait_ms), 1)
+            return Poll(work, _hint(call, seconds))
         engine.advance(call.sandbox, call.now + wait_ms)
         changed = find(call, lookup)
         if engine.next_change_ms(call.sandbox, changed, call.now) is None:
@@ -80,7 +81,7 @@ def _hint(call: Call, seconds: int) -> int | None:
     if reading == "no-hint":
         return None
     if reading == "rough":
-        return -(-seconds // 2)
+        return (seconds + 1) // 2
     return seconds
 
 

@@ -103,7 +103,13 @@ class PictureWorker:
         is_small_only = readings.picture_limit == "small"
         if is_small_only and is_above_small_limit(width, height):
             return DecodedUpload(refusal=_ABOVE_SMALL_LIMIT)
-        return DecodedUpload(parts[0], result["format"], width, height, result["scene"])
+        return DecodedUpload(
+            data=parts[0],
+            format=result["format"],
+            width=width,
+            height=height,
+            scene=result["scene"],
+        )
 
     async def examine(self, images: ImageStore, key: str) -> None:
         """Learn the scene of a picture (D30).
@@ -180,8 +186,9 @@ class PictureWorker:
     ) -> bytes:
         job = {"job": "render", "recipe": msgspec.to_builtins(recipe)}
         _, parts = await self._run(job, inputs)
-        images.keep_ahead(recipe, parts[0])
-        return parts[0]
+        picture = parts[0]
+        images.keep_ahead(recipe, picture)
+        return picture
 
     async def _run(self, job: Mapping[str, Any], parts: Sequence[bytes]) -> Message:
         """Have a helper process do a job.
@@ -209,10 +216,12 @@ class PictureWorker:
         one after another.
         """
         for slot in range(1, recipe.slot_count + 1):
+            if slot == recipe.slot:
+                continue
             other = structs.replace(recipe, slot=slot)
             key = images.planned(other)
             is_begun = (id(images), other) in self._drawing
-            if key is not None and other != recipe and not is_begun:
+            if key is not None and not is_begun:
                 self._unasked.begin(images, key)
 
     async def _draw_unasked(self, images: ImageStore, key: str) -> None:

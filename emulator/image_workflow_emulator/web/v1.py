@@ -74,7 +74,8 @@ class V1:
         if len(steps) in (4, 5) and steps[3]:
             resource_id = steps[3]
             steps[3] = "{}"
-            return self._routes.get("/".join(steps), _NO_METHODS), resource_id
+            template = "/".join(steps)
+            return self._routes.get(template, _NO_METHODS), resource_id
         return _NO_METHODS, ""
 
     def _refuse(self, exchange: Exchange, _checked: object = None) -> NoReturn:
@@ -120,16 +121,16 @@ def _path_of(operation: OperationContract) -> str:
 
 def _build_route(contract: Contract, operation: OperationContract) -> Route:
     handler = OPERATIONS[operation.id]
-    entrance, before, after = build_steps(contract, operation)
+    entrance, before_admission, after_admission = build_steps(contract, operation)
     return Route(
         operation=operation.id,
         is_read=not operation.is_write,
         success=operation.success,
         codes=operation.all_codes,
         entrance=entrance,
-        before_admission=before,
+        before_admission=before_admission,
         prepare=PREPARATIONS.get(operation.id),
-        after_admission=after,
+        after_admission=after_admission,
         own=handler.checks,
         commit=lambda exchange, checked: handler.commit(exchange.call, checked),
         render=_render,
