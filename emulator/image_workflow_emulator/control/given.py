@@ -95,18 +95,19 @@ class Maker:
     async def _make(self, kind: str, fields: Mapping[str, Any]) -> JsonObject:
         path = operation_of(self._call.plane.contract, kind).path
         body = self._body(kind, fields)
-        made = await self._ask("POST", path, body)
+        created = await self._ask("POST", path, body)
         if kind == "product" or not fields.get("finished", True):
-            return made
-        await self._finish(made["id"])
+            return created
+        work_id = created["id"]
+        await self._finish(work_id)
         if kind == PHOTOSHOOT:
-            return await self._ask("GET", f"/generations/{made['id']}")
-        ended = await self._ask("GET", f"/operations/{made['id']}")
-        if ended["error"]:
-            code = ended["error"]["code"]
+            return await self._ask("GET", f"/generations/{work_id}")
+        operation = await self._ask("GET", f"/operations/{work_id}")
+        if operation["error"]:
+            code = operation["error"]["code"]
             detail = f"{fields['name']}: its Operation failed: {code}"
             raise Problem("invalid_request", detail, status=409)
-        ingredient_id = ended["result"]["id"]
+        ingredient_id = operation["result"]["id"]
         return await self._ask("GET", f"{path}/{ingredient_id}")
 
     async def _ask(
@@ -126,12 +127,12 @@ class Maker:
         if body is not None:
             content = msgspec.json.encode(body)
         answer = await call.plane.ask_off_record(
-            call.sandbox,
-            call.request.scope,
-            keys[0],
-            method,
-            f"/v1{path}",
-            content,
+            sandbox=call.sandbox,
+            scope=call.request.scope,
+            key=keys[0],
+            method=method,
+            path=f"/v1{path}",
+            content=content,
         )
         call.check_unchanged()
         return answer
@@ -143,7 +144,8 @@ class Maker:
             Problem: invalid_request with status 409 where a scenario stalls it.
         """
         call = self._call
-        finishes_at = call.sandbox.accounts[self._team_id].budget.finishes_at
+        account = call.sandbox.accounts[self._team_id]
+        finishes_at = account.budget.finishes_at
         if work_id in finishes_at:  # unless it has ended (D71)
             ends_at = finishes_at[work_id]
             if ends_at is None:
@@ -164,7 +166,8 @@ class Maker:
             self._complete_photoshoot(body)
         elif kind in _MADE_FROM_ONE_ASSET:
             if not body.get("asset_id"):
-                (body["asset_id"],) = self._add_photos(kind, body["name"], 1)
+                (asset_id,) = self._add_photos(kind, body["name"], 1)
+                body["asset_id"] = asset_id
         elif not body.get("asset_ids"):
             body["asset_ids"] = self._add_photos(kind, body["name"], photos)
         if kind == "product":
@@ -179,8 +182,7 @@ class Maker:
             image_count = PHOTOSHOOT_SLOTS
         body.setdefault("image_count", image_count)
         products = body.pop("products")
-        product_ids = [self._id_of("product", product) for product in products]
-        body["product_ids"] = product_ids
+        body["product_ids"] = [self._id_of("product", product) for product in products]
 
     def _with_ids(self, field: str, value: Any) -> Any:
         """Put ids for the names of what was made above, where a field refers to another
@@ -189,19 +191,22 @@ class Maker:
         if isinstance(value, Mapping):
             return {name: self._with_ids(name, part) for name, part in value.items()}
         if isinstance(value, list):
-            return [self._with_ids(field.removesuffix("s"), part) for part in value]
+            singular = field.removesuffix("s")
+            return [self._with_ids(singular, part) for part in value]
         if field.endswith("_id"):
             return self._id_of(field.removesuffix("_id"), value)
         return value
 
     def _id_of(self, kind: str, name_or_id: str) -> str:
-        return self._ids.get(_NamedResource(kind, name_or_id), name_or_id)
+        named = _NamedResource(kind, name_or_id)
+        return self._ids.get(named, name_or_id)
 
     def _add_photos(self, kind: str, name: str, number: int) -> list[str]:
         """Add Assets without uploads, and return their ids.
 
         Those of a product are shirts, others premade pictures of their kind.
         """
+        call = self._call
         picture_kind: IngredientKind = "background"
         ending = " shirt"
         if kind in INGREDIENT_KINDS:
@@ -216,7 +221,6 @@ class Maker:
                 height=1024,
                 format="png",
             )
-            call = self._call
             asset = add_asset(call.sandbox, self._team_id, recipe, call.now)
             ids.append(asset.id)
         return ids

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from starlette.types import Scope
 
@@ -34,6 +34,27 @@ def _numbered_sandbox_ids() -> Iterator[str]:
         yield f"sandbox-{number}"
 
 
+class AskOffRecord(Protocol):
+    """Asks `/v1` as a client would, with no trace in a journal."""
+
+    async def __call__(
+        self,
+        sandbox: Sandbox,
+        scope: Scope,
+        key: str,
+        method: str,
+        path: str,
+        content: bytes,
+    ) -> dict[str, Any]:
+        """Return the JSON of the answer.
+
+        `scope` is that of the request behind it.
+
+        Raises:
+            Problem: it is refused.
+        """
+
+
 @dataclass(eq=False)
 class ControlPlane:
     """Everything that the endpoints work on.
@@ -50,12 +71,7 @@ class ControlPlane:
     decode: Callable[[bytes, str, Readings], Awaitable[DecodedUpload]]
     """Decodes and normalizes an uploaded file of a content type while others are
     served."""
-    ask_off_record: Callable[
-        [Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]
-    ]
-    """Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a
-    path and a body. The scope is that of the request behind it. Returns the JSON of the
-    answer; raises Problem for a refusal."""
+    ask_off_record: AskOffRecord
     stop: Stop
     """Ends every wait when the emulator is about to stop."""
     given: bytes | None = None
