@@ -1,6 +1,8 @@
-"""A session: what the control plane answers at one moment, as one file for `Open file` of the page.
+"""A session: what the control plane answers at one moment, as one file for `Open file`
+of the page.
 
-Owns which answers it has: every one that the page asks for. It is to be looked at, and contains no whole key.
+Owns which answers it has: every one that the page asks for. It is to be looked at, and
+contains no whole key.
 """
 
 from base64 import b64encode
@@ -51,16 +53,17 @@ async def get_session(call: ControlCall) -> Response:
     call.check_unchanged()
     pictures = await _pictures(call, answers)
     call.check_unchanged()
-    requests = answers["requests"]
-    left_out = requests["dropped"] + requests["total"] - len(requests["data"])
     masks = Masks(_keys_of(call.sandbox))
-    encoded = msgspec.json.encode(answers)
+    masked_answers = masks.of_bytes(msgspec.json.encode(answers))
     session = {
         "format": FORMAT,
         "version": 1,
         "sandbox": call.sandbox.id,
-        "left_out": {"requests": left_out, "pictures": pictures.left_out},
-        "answers": msgspec.Raw(masks.of_bytes(encoded)),
+        "left_out": {
+            "requests": _requests_left_out(answers["requests"]),
+            "pictures": pictures.left_out,
+        },
+        "answers": msgspec.Raw(masked_answers),
         "pictures": pictures.urls,
     }
     headers = {
@@ -69,13 +72,22 @@ async def get_session(call: ControlCall) -> Response:
     return Response(msgspec.json.encode(session), headers=headers, media_type=JSON)
 
 
+def _requests_left_out(requests: Mapping[str, Any]) -> int:
+    """Return how many requests a session does not have."""
+    all_requests: int = requests["dropped"] + requests["total"]
+    return all_requests - len(requests["data"])
+
+
 async def _answers(call: ControlCall) -> dict[str, Any]:
-    """Return the answers by their paths; those of one moment come before the first wait."""
+    """Return the answers by their paths; those of one moment come before the first
+    wait.
+    """
     newest = replace(call, query={"limit": MAX_ENTRIES})
+    of_all_teams = replace(call, query={"team": None})
     answers: dict[str, Any] = {
         "clock": clock.get_clock(call),
         "readings": readings.list_readings(call),
-        "scenario": scenarios.get_scenario(replace(call, query={"team": None})),
+        "scenario": scenarios.get_scenario(of_all_teams),
         "admission": admission.get_admission(call),
         "teams": {"data": _teams_without_keys(call.sandbox)},
         "work": work.list_work(newest),
@@ -92,13 +104,14 @@ async def _answers(call: ControlCall) -> dict[str, Any]:
 async def _ledgers(call: ControlCall) -> dict[str, Any]:
     """Return the newest changes of each Team's Credits by their path."""
     query = {"before": _MAX_SEQUENCE, "limit": MAX_ENTRIES}
-    identifiers = list(call.sandbox.accounts)
+    team_ids = list(call.sandbox.accounts)
 
-    def describe(team: str) -> dict[str, Any]:
-        return ledger.get_ledger(replace(call, query=query, parameters={"team": team}))
+    def describe(team_id: str) -> dict[str, Any]:
+        parameters = {"team": team_id}
+        return ledger.get_ledger(replace(call, query=query, parameters=parameters))
 
-    described = await in_slices(identifiers, describe)
-    paths = (f"teams/{team}/ledger" for team in identifiers)
+    described = await in_slices(team_ids, describe)
+    paths = [f"teams/{team_id}/ledger" for team_id in team_ids]
     return dict(zip(paths, described, strict=True))
 
 
@@ -127,7 +140,9 @@ async def _requests(call: ControlCall) -> dict[str, Any]:
 
 
 def _keys_of(sandbox: Sandbox) -> Iterator[str]:
-    """Iterate over the keys of a sandbox, also in the form of a world file, which a scenario may have."""
+    """Iterate over the keys of a sandbox, also in the form of a world file, which a
+    scenario may have.
+    """
     for key in sandbox.credentials:
         yield key
         if sandbox.id != DEFAULT_SANDBOX_ID:
@@ -135,19 +150,23 @@ def _keys_of(sandbox: Sandbox) -> Iterator[str]:
 
 
 async def _pictures(call: ControlCall, answers: Mapping[str, Any]) -> _Pictures:
-    """Draw the pictures of Assets and then of ingredients, newest first, as many as a session holds."""
+    """Draw the pictures of Assets and then of ingredients, newest first, as many as a
+    session holds.
+    """
     formats = {asset["id"]: asset["format"] for asset in answers["assets"]["data"]}
     for described in answers["work"]["data"]:
         for url in described.get("pictures", ()):
-            formats[url.rpartition("/")[2]] = "png"
+            _, _, key = url.rpartition("/")
+            formats[key] = "png"
     urls: dict[str, str] = {}
     size_bytes = 0
-    for key, kind in formats.items():
+    for key, picture_format in formats.items():
         if call.sandbox.images.public(key) is None:
             continue
         data = await call.plane.picture_data(call.sandbox.images, key)
         size_bytes += len(data)
         if size_bytes > MAX_PICTURE_BYTES:
             break
-        urls[key] = f"data:image/{kind};base64,{b64encode(data).decode()}"
-    return _Pictures(urls, len(formats) - len(urls))
+        encoded = b64encode(data).decode()
+        urls[key] = f"data:image/{picture_format};base64,{encoded}"
+    return _Pictures(urls, left_out=len(formats) - len(urls))
