@@ -7,7 +7,7 @@ request, and `explaining` says why it ended so.
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -34,16 +34,19 @@ Filter: TypeAlias = Callable[[RequestRecord], bool]
 async def list_requests(call: ControlCall) -> JsonObject:
     """GET /requests: newest first."""
     journal = call.sandbox.journal
-    records, total = _select(call)
+    selection = _select(call)
     last_sequence = journal.last_sequence  # more may come while these are described
     dropped = journal.dropped
     masks = Masks(call.sandbox.credentials)
-    described = await in_slices(records, lambda record: describe_request(record, masks))
+    described = await in_slices(
+        selection.records,
+        lambda record: describe_request(record, masks),
+    )
     return {
         "data": described,
         "last_sequence": last_sequence,
         "dropped": dropped,
-        "total": total,
+        "total": selection.total,
     }
 
 
@@ -74,11 +77,11 @@ def _find(journal: Journal, identifier: str) -> RequestRecord:
         dropped = ""
         if journal.dropped:
             dropped = f" ({journal.dropped} dropped so far)"
-        expected = (
-            "a Request-Id or the sequence number of an entry of this sandbox's journal"
+        raise Problem(
+            "not_found",
+            f"{excerpt(identifier)}: found no such entry{dropped}; expected a "
+            "Request-Id or the sequence number of an entry of this sandbox's journal",
         )
-        detail = f"{excerpt(identifier)}: found no such entry{dropped}"
-        raise Problem("not_found", f"{detail}; expected {expected}")
     return record
 
 
@@ -97,9 +100,16 @@ def clear_requests(call: ControlCall) -> None:
 # Filters -----------------------------------------------------------------------------
 
 
-def _select(call: ControlCall) -> tuple[list[RequestRecord], int]:
-    """Return the newest requests that the query selects, and how many it selects
-    without its limit.
+class _Selection(NamedTuple):
+    """The newest requests that a query selects."""
+
+    records: list[RequestRecord]
+    total: int
+    """How many it selects without its limit."""
+
+
+def _select(call: ControlCall) -> _Selection:
+    """Return what the query selects.
 
     Raises:
         Problem: invalid_request for a word that no request could have, not_found for an
@@ -114,19 +124,20 @@ def _select(call: ControlCall) -> tuple[list[RequestRecord], int]:
         record for record in journal.newest_first(since) if record.sequence < before
     )
     if not filters:
-        newest = islice(newest_first, limit)
-        return list(newest), _count_between(journal, since, before)
+        newest = list(islice(newest_first, limit))
+        return _Selection(newest, total=_count_between(journal, since, before))
     selected = list(newest_first)
     for accepts in filters:
         selected = list(filter(accepts, selected))
-    return selected[:limit], len(selected)
+    return _Selection(selected[:limit], total=len(selected))
 
 
 def _count_between(journal: Journal, since: int, before: int) -> int:
     """Count the entries between two sequence numbers: they have consecutive ones."""
     if not journal.requests:
         return 0
-    first = max(journal.requests[0].sequence, since + 1)
+    oldest = journal.requests[0]
+    first = max(oldest.sequence, since + 1)
     last = min(journal.last_sequence, before - 1)
     return max(last - first + 1, 0)
 
