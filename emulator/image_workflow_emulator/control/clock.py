@@ -23,6 +23,7 @@ from image_workflow_emulator.kernel.timestamps import (
     format_timestamp,
     timestamp_or_none,
 )
+from image_workflow_emulator.scenario.scenario import Scenario
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox import timeline_changes
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -114,9 +115,7 @@ def _describe_event(sandbox: Sandbox, event: Event) -> JsonObject:
     work = sandbox.store.find_work(subject)
     if event.kind in _VERBS_OF_CHANGES:
         scenario = sandbox.playbooks[subject].scenario
-        spelling = scenario.timeline[event.detail].spelling
-        changes = [f"{name} {value}" for name, value in spelling["set"].items()]
-        words = f"the scenario {_VERBS_OF_CHANGES[event.kind]} {', '.join(changes)}"
+        words = _words_of_change(scenario, event)
         subject = scenario.name
     elif work is not None:
         words = _words_of_work(work, event)
@@ -127,6 +126,13 @@ def _describe_event(sandbox: Sandbox, event: Event) -> JsonObject:
         "what": words,
         "id": subject,
     }
+
+
+def _words_of_change(scenario: Scenario, event: Event) -> str:
+    verb = _VERBS_OF_CHANGES[event.kind]
+    spelling = scenario.timeline[event.detail].spelling
+    changes = [f"{name} {value}" for name, value in spelling["set"].items()]
+    return f"the scenario {verb} {', '.join(changes)}"
 
 
 def _words_of_work(work: Operation | Generation, event: Event) -> str:
@@ -141,7 +147,8 @@ def _words_of_work(work: Operation | Generation, event: Event) -> str:
         failure = work.outcome.failure
     else:
         failure = work.plan[event.detail].failure
-        subject = f"output {event.detail + 1} of {len(work.plan)} of {subject}"
+        slot = event.detail + 1
+        subject = f"output {slot} of {len(work.plan)} of {subject}"
     if failure is not None:
         return f"{subject} fails: {failure.code}"
     return f"{subject} is completed"

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -39,6 +39,8 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.store import Store
 
 Item = TypeVar("Item")
+_VALUES_AT_ONCE: Final = 10
+"""How many values are described at a time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -166,18 +168,23 @@ class Endpoint:
         sandbox = plane.find_sandbox(parameters.get("sandbox"))
         content_type = head.headers.get(b"content-type")
         fields = read_fields(operation, content, content_type)
-        now = engine.enter(sandbox) if self._settles else sandbox.clock.now()
         return ControlCall(
             request=request,
             plane=plane,
             sandbox=sandbox,
             store=sandbox.store,
-            now=now,
+            now=self._time_of(sandbox),
             parameters=parameters,
             query=query,
             body=content,
             fields=fields,
         )
+
+    def _time_of(self, sandbox: Sandbox) -> int:
+        """Return the sandbox's time, and settle it up to then if the operation does."""
+        if self._settles:
+            return engine.enter(sandbox)
+        return sandbox.clock.now()
 
     def _render(self, value: Any) -> Response:
         if isinstance(value, Response):
@@ -207,12 +214,13 @@ async def in_slices(
     values: Iterable[Item],
     describe: Callable[[Item], Any],
 ) -> list[msgspec.Raw]:
-    """Describe many values as JSON, ten at a time, between which other requests are
+    """Describe many values as JSON, a few at a time, between which other requests are
     served.
     """
     described: list[msgspec.Raw] = []
     for number, value in enumerate(values, start=1):
-        described.append(msgspec.Raw(msgspec.json.encode(describe(value))))
-        if number % 10 == 0:
+        encoded = msgspec.json.encode(describe(value))
+        described.append(msgspec.Raw(encoded))
+        if number % _VALUES_AT_ONCE == 0:
             await asyncio.sleep(0)
     return described

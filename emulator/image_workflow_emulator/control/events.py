@@ -43,6 +43,8 @@ RETRY_SECONDS: Final = 5
 HEARTBEAT_SECONDS: Final = 15.0
 """How long a stream may be silent: a comment shows whether its reader is still
 there."""
+_WAKING_SECONDS: Final = 0.001
+"""How much later than an event a stream looks for it, so that it does not come early."""
 _HEARTBEAT: Final = b": still here\n\n"
 _MEDIA_TYPE: Final = "text/event-stream"
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -120,10 +122,9 @@ async def _events(
                 yield _event(number, "gap", {"missed": gap.missed})
             changes = feed.after(number, BATCH)
             if changes:
-                number = changes[-1][0]
+                number, _ = changes[-1]
                 yield _render(sandbox, changes) or _event_id(number)
-                pause_seconds = _pause_seconds(changes)
-                pause = asyncio.sleep(pause_seconds)
+                pause = asyncio.sleep(_pause_seconds(changes))
                 is_stopping = await plane.stop.cut_short(pause)
             else:
                 patience_seconds = _patience_seconds(sandbox)
@@ -159,8 +160,9 @@ def _patience_seconds(sandbox: Sandbox) -> float:
     setting = sandbox.clock.setting
     if due is None or setting.mode != "real":
         return HEARTBEAT_SECONDS
-    left_ms = max(due - sandbox.clock.now(), 0) / setting.rate
-    return min(left_ms / SECOND_MS + 0.001, HEARTBEAT_SECONDS)
+    emulator_ms = max(due - sandbox.clock.now(), 0)
+    real_seconds = emulator_ms / setting.rate / SECOND_MS
+    return min(real_seconds + _WAKING_SECONDS, HEARTBEAT_SECONDS)
 
 
 # Wording -----------------------------------------------------------------------------
@@ -172,13 +174,16 @@ def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
     events = []
     for number, (kind, subject) in changes:
         data = _describe_change(sandbox, kind, subject, masks)
-        if data is not None:
-            events.append(_event(number, _EVENT_NAMES.get(kind, kind), data))
+        if data is None:
+            continue
+        event_name = _EVENT_NAMES.get(kind, kind)
+        events.append(_event(number, event_name, data))
     return b"".join(events)
 
 
 def _event(number: int, name: str, data: Mapping[str, Any]) -> bytes:
-    line = msgspec.json.encode(data).translate(_ONE_LINE)
+    encoded = msgspec.json.encode(data)
+    line = encoded.translate(_ONE_LINE)
     end = _event_id(number)
     return b"event: %s\ndata: %s\n%s" % (name.encode(), line, end)
 

@@ -90,7 +90,8 @@ def _schemas(contract: Contract) -> Schemas:
     entries: JsonObject = {}
     for kind, reference in entry["properties"].items():
         body = bodies[operation_of(contract, kind).body]
-        own_fields = own_schemas[reference["$ref"].rpartition("/")[2]]
+        _, _, schema_name = reference["$ref"].rpartition("/")
+        own_fields = own_schemas[schema_name]
         properties = {**own_fields["properties"], **body["properties"]}
         properties.pop("product_ids", None)
         entries[kind] = {

@@ -63,13 +63,12 @@ def operations() -> Mapping[str, Operation]:
     by_id: dict[str, Operation] = {}
     for path_item in control_contract()["paths"].values():
         concerns_process = "servers" in path_item
-        for method in _METHODS:
-            if method in path_item:
-                described = path_item[method]
-                by_id[described["operationId"]] = _operation(
-                    described,
-                    concerns_process,
-                )
+        described_operations = [
+            path_item[method] for method in _METHODS if method in path_item
+        ]
+        for described in described_operations:
+            operation = _operation(described, concerns_process)
+            by_id[described["operationId"]] = operation
     return by_id
 
 
@@ -94,16 +93,22 @@ def _operation(described: Mapping[str, Any], concerns_process: bool) -> Operatio
 def _query_of(described: Mapping[str, Any]) -> Mapping[str, QueryParameter]:
     query: dict[str, QueryParameter] = {}
     for reference in described.get("parameters", ()):
-        component = reference["$ref"].rpartition("/")[2]
-        parameter = control_contract()["components"]["parameters"][component]
+        _, _, component = reference["$ref"].rpartition("/")
+        parameter = _parameter(component)
         if parameter["in"] == "query":
             query[parameter["name"]] = query_parameter(component)
     return query
 
 
+def _parameter(component: str) -> Mapping[str, Any]:
+    parameters: Mapping[str, Any] = control_contract()["components"]["parameters"]
+    parameter: Mapping[str, Any] = parameters[component]
+    return parameter
+
+
 def query_parameter(component: str) -> QueryParameter:
     """Return the parameter of this name among the contract's components."""
-    schema = control_contract()["components"]["parameters"][component]["schema"]
+    schema = _parameter(component)["schema"]
     return QueryParameter(
         schema=f"#/components/parameters/{component}/schema",
         is_integer=schema.get("type") == "integer",

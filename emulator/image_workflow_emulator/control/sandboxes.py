@@ -179,8 +179,8 @@ def _read_beginning(
         scenario = read_scenario(plane, fields["scenario"], names, file)
     with_own = with_scenario(plane.options, scenario)
     return _Beginning(
-        structs.replace(with_own, **named.options),
-        structs.replace(options, scenario=NO_SCENARIO),
+        options=structs.replace(with_own, **named.options),
+        before_scenario=structs.replace(options, scenario=NO_SCENARIO),
     )
 
 

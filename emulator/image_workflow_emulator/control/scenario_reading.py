@@ -97,6 +97,7 @@ def _usable_names(sandbox: Sandbox, team_id: str) -> WorldNames:
     keys = {}
     for key, held in sandbox.credentials.items():
         team_name = name_by_id[held.credential.team_id]
+        world_key = key.removesuffix(suffix)
         keys[key] = team_name
-        keys[key.removesuffix(suffix)] = team_name
-    return WorldNames(teams, keys, name_by_id.get(team_id))
+        keys[world_key] = team_name
+    return WorldNames(teams, keys, only=name_by_id.get(team_id))

@@ -36,8 +36,10 @@ def get_scenario(call: ControlCall) -> JsonObject:
     for team_id, playbook in sandbox.playbooks.items():
         if team_id == EVERYONE:
             continue
-        owner = describe_owner(sandbox, team_id)
-        team_scenario = {"team": owner, "scenario": playbook.scenario.name}
+        team_scenario = {
+            "team": describe_owner(sandbox, team_id),
+            "scenario": playbook.scenario.name,
+        }
         team_scenarios.append(team_scenario)
     return {**described, "team_scenarios": team_scenarios}
 
@@ -93,9 +95,10 @@ def _check_keys(call: ControlCall, scenario: Scenario) -> None:
             key = call.sandbox.key_of(credential.key)
             owner = call.plane.sandboxes.find_caller(key)
             if owner is not None and owner.sandbox is not call.sandbox:
-                shown_key = excerpt(credential.key)
-                detail = f"the key {shown_key} belongs to another sandbox"
-                raise Problem("invalid_scenario", detail)
+                raise Problem(
+                    "invalid_scenario",
+                    f"the key {excerpt(credential.key)} belongs to another sandbox",
+                )
 
 
 def _waiting_for_reset(sandbox: Sandbox, scenario: Scenario) -> list[str]:
@@ -139,10 +142,11 @@ def reset_with_scenarios(call: ControlCall) -> None:
     call.plane.sandboxes.reset(sandbox)
     began_at = sandbox.began_at
     for team_id, playbook in running.items():
-        if team_id in sandbox.accounts:
-            scenario = playbook.scenario
-            changes.change_world(sandbox, scenario.world, began_at, team_id)
-            scenarios.begin(sandbox, scenario, began_at, team_id)
+        if team_id not in sandbox.accounts:
+            continue
+        scenario = playbook.scenario
+        changes.change_world(sandbox, scenario.world, began_at, team_id)
+        scenarios.begin(sandbox, scenario, began_at, team_id)
     call.plane.sandboxes.register(sandbox)
 
 

@@ -41,11 +41,12 @@ def create_team(call: ControlCall) -> JsonObject:
     sandbox = call.sandbox
     name = call.fields["name"]
     if sandbox.find_accounts(name):  # both would answer to the same word
-        expected = (
-            "the name of no other Team: PATCH /_emulator/teams/{team} changes that one"
+        raise Problem(
+            "invalid_request",
+            f"/name: found {excerpt(name)}; expected the name of no other Team: "
+            "PATCH /_emulator/teams/{team} changes that one",
+            status=409,
         )
-        detail = f"/name: found {excerpt(name)}; expected {expected}"
-        raise Problem("invalid_request", detail, status=409)
     described = read_team(name, call.fields)
     account = sandbox.add_team(described, call.now)
     for profile in _ENDS_OF_KEYS:
@@ -126,16 +127,17 @@ def _free_key(call: ControlCall, team_name: str, profile: Profile) -> str:
     """Return the first key of a Team that no sandbox has, so that the same calls give
     the same keys.
     """
-    find_caller = call.plane.sandboxes.find_caller
-    key_of = call.sandbox.key_of
+    sandboxes = call.plane.sandboxes
     keys = _numbered_keys(team_name, profile)
-    return next(key for key in keys if find_caller(key_of(key)) is None)
+    return next(
+        key for key in keys if sandboxes.find_caller(call.sandbox.key_of(key)) is None
+    )
 
 
 def _numbered_keys(team_name: str, profile: Profile) -> Iterator[str]:
     """Iterate over the keys that a Team may get: the first without a number."""
-    slug = re.sub("[^a-z0-9]+", "-", team_name.lower()).strip("-")
-    slug = slug[:_MAX_SLUG_CHARACTERS] or "team"
+    words = re.sub("[^a-z0-9]+", "-", team_name.lower())
+    slug = words.strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
     first = f"iwe_{slug}_{_ENDS_OF_KEYS[profile]}"
     yield first
     for number in count(2):
