@@ -13,6 +13,7 @@ import socket
 from collections.abc import Mapping
 from http.client import HTTPException
 from ssl import create_default_context
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 _resolve = socket.getaddrinfo
@@ -60,22 +61,29 @@ class _TlsConnection(_Connection):
         self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
 
 
+class RawAnswer(NamedTuple):
+    """A whole answer, its headers as they came."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
 def exchange(
     method: str,
     url: str,
     headers: Mapping[str, str],
     content: bytes | None,
     seconds: float,
-) -> tuple[int, list[tuple[str, str]], bytes]:
-    """Send a request and return the status, the headers and the body of its answer.
+) -> RawAnswer:
+    """Send a request and return its answer.
 
     `seconds` bounds each silence. Redirects and proxies are not followed. Raises OSError
     or ValueError if there is no answer.
     """
     address = urlsplit(url)
-    is_encrypted = address.scheme.lower() == "https"
     connection_class = _Connection
-    if is_encrypted:
+    if address.scheme.lower() == "https":
         connection_class = _TlsConnection
     connection = connection_class(address.hostname or "", address.port, seconds)
     target = address.path or "/"
@@ -84,7 +92,7 @@ def exchange(
     try:
         connection.request(method, target, content, dict(headers))
         response = connection.getresponse()
-        return response.status, response.getheaders(), response.read()
+        return RawAnswer(response.status, response.getheaders(), response.read())
     except HTTPException as error:
         raise ConnectionError(str(error) or type(error).__name__) from error
     finally:
@@ -94,11 +102,8 @@ def exchange(
 def _connected_socket(host: str, port: int, seconds: float) -> socket.socket:
     """Connect to the first address of a host that accepts. Raises OSError."""
     refusal = OSError(f"{host} has no address")
-    for family, kind, protocol, _, address in _resolve(
-        host,
-        port,
-        type=socket.SOCK_STREAM,
-    ):
+    addresses = _resolve(host, port, type=socket.SOCK_STREAM)
+    for family, kind, protocol, _, address in addresses:
         connection = _Socket(family, kind, protocol)
         try:
             connection.settimeout(seconds)

@@ -5,13 +5,13 @@ written, the control token and the wording of its failures. What takes more than
 request, or sends a file, is here too; it does not know what any other path does.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from json import dumps, loads  # by name: a test may replace them in their module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
 from msgspec import Struct
@@ -96,16 +96,26 @@ def send(
     `seconds` bounds each silence. Redirects and proxies are not followed. Raises OSError
     or ValueError if there is no answer.
     """
-    status, pairs, body = exchange(method, url, headers, content, seconds)
-    return Answer(status, lower_names(pairs), body)
+    answer = exchange(method, url, headers, content, seconds)
+    return Answer(answer.status, lower_names(answer.headers), answer.body)
 
 
-Transport: TypeAlias = Callable[
-    [str, str, Mapping[str, str], bytes | None, float], Answer
-]
-"""Sends a request: its method, address, headers and content, and the longest silence in
-seconds. Raises OSError or ValueError if there is no answer in time.
-"""
+class Transport(Protocol):
+    """Sends the requests of a client."""
+
+    def __call__(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        seconds: float,
+    ) -> Answer:
+        """Return the answer to a request.
+
+        `seconds` is the longest silence. Raises OSError or ValueError if there is no
+        answer in time.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +151,7 @@ class ControlClient:
         content = None
         if body is not None:
             content = dumps(body).encode()
-        answered = self.exchange(
+        answer = self.exchange(
             method,
             path,
             content,
@@ -149,8 +159,8 @@ class ControlClient:
             query=query,
             seconds=seconds,
         )
-        answer: dict[str, Any] = loads(answered or "{}")
-        return answer
+        fields: dict[str, Any] = loads(answer or "{}")
+        return fields
 
     def exchange(
         self,
@@ -181,12 +191,15 @@ class ControlClient:
             raise self._no_answer(str(error)) from error
         request_id = answer.headers.get("request-id", "")
         if not request_id.startswith(REQUEST_ID_KIND):
-            status = answer.status
-            raise self._no_answer(f"something else answers there, with status {status}")
+            reason = f"something else answers there, with status {answer.status}"
+            raise self._no_answer(reason)
         if answer.status >= 400:
             problem = answer.json
-            code = str(problem.get("code"))
-            raise EmulatorError(code, str(problem.get("detail")), answer.status)
+            raise EmulatorError(
+                code=str(problem.get("code")),
+                detail=str(problem.get("detail")),
+                status=answer.status,
+            )
         return answer.body
 
     # Calls of more than one request, or with a file -----------------------------------
@@ -203,7 +216,8 @@ class ControlClient:
             if limit is not None:
                 size = min(size, limit - len(newest_first))
             page_query = {**query, "before": before, "limit": size}
-            page = self.call("GET", "requests", query=page_query)["data"]
+            answer = self.call("GET", "requests", query=page_query)
+            page = answer["data"]
             newest_first += page
             if len(page) < size:
                 break
@@ -216,7 +230,8 @@ class ControlClient:
         The emulator reads no part of the journal for it.
         """
         query = {"since": _LARGEST_SEQUENCE, "limit": 1}
-        return int(self.call("GET", "requests", query=query)["last_sequence"])
+        answer = self.call("GET", "requests", query=query)
+        return int(answer["last_sequence"])
 
     def explained(self, identifier: str) -> Any:
         """Return a request with its explanation, as JSON.
@@ -246,9 +261,11 @@ class ControlClient:
         for form in (key, f"{key}_{sandbox}"):
             if form in credentials:
                 return credentials[form]
-        reason = f"{key!r}: the sandbox {sandbox!r} has no such key"
         keys = first_of(credentials, _MAX_KEYS_NAMED)
-        raise EmulatorError("not_found", f"{reason}; it has {keys}")
+        raise EmulatorError(
+            "not_found",
+            f"{key!r}: the sandbox {sandbox!r} has no such key; it has {keys}",
+        )
 
     def use_scenario(
         self,
@@ -299,10 +316,11 @@ class ControlClient:
             address += f"/sandboxes/{path_step(self.sandbox)}"
         if path:
             address += f"/{path}"
-        parameters = {}
-        for name, value in query.items():
-            if value is not None:
-                parameters[name] = _query_text(value)
+        parameters = {
+            name: _query_text(value)
+            for name, value in query.items()
+            if value is not None
+        }
         if parameters:
             address += f"?{urlencode(parameters)}"
         return address
@@ -371,7 +389,8 @@ def _option(name: str, value: Any) -> Any:
             raise ValueError(f"{name}: {error}") from None
     try:
         if name == "world" and isinstance(value, str | PathLike):
-            return read_document(read_file(value), fspath(value)).data
+            document = read_document(read_file(value), fspath(value))
+            return document.data
         if name == "readings":
             return _readings(value)
     except DocumentError as error:

@@ -17,13 +17,13 @@ from image_workflow_emulator.http.heads import encoded_path
 
 __tracebackhide__ = is_refusal
 
-_REQUEST_HEADERS: Final = (
-    ("idempotency-key", "idempotency_key"),
-    ("user-agent", "user_agent"),
-    ("content-type", "content_type"),
-    ("emulator-fault", "emulator_fault"),
-)
-"""The headers that the journal keeps, each with its field of an entry."""
+_FIELDS_BY_HEADER: Final = {
+    "idempotency-key": "idempotency_key",
+    "user-agent": "user_agent",
+    "content-type": "content_type",
+    "emulator-fault": "emulator_fault",
+}
+"""The headers of requests that the journal keeps, each with its field of an entry."""
 _IN_HAR: Final = (
     "request_body",
     "response_headers",
@@ -79,9 +79,7 @@ def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
 
 def _har_request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
     query = entry["query"] or ""
-    parameters = []
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        parameters.append({"name": name, "value": value})
+    parameters = parse_qsl(query, keep_blank_values=True)
     address = url + encoded_path(entry["path"])
     if query:
         address += f"?{query}"
@@ -90,7 +88,7 @@ def _har_request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
         **_har_message(headers),
         "method": entry["method"],
         "url": address,
-        "queryString": parameters,
+        "queryString": _har_pairs(parameters),
     }
     if entry["request_body"] is not None:
         request["postData"] = _har_content(entry["request_body"], headers)
@@ -126,12 +124,13 @@ def _sent_headers(entry: Mapping[str, Any]) -> dict[str, str]:
     It keeps no key: the id of the credential stands for it, and tells keys apart.
     """
     headers: dict[str, str] = {}
-    for header, field in _REQUEST_HEADERS:
+    for header, field in _FIELDS_BY_HEADER.items():
         value = entry.get(field)
         if value:
             headers[header] = value
-    if entry["credential"]:
-        headers["authorization"] = f"Bearer {entry['credential']['id']}"
+    credential = entry["credential"]
+    if credential:
+        headers["authorization"] = f"Bearer {credential['id']}"
     return headers
 
 
@@ -142,8 +141,12 @@ def _har_message(headers: Mapping[str, str]) -> dict[str, Any]:
         "cookies": [],
         "headersSize": -1,
         "bodySize": -1,
-        "headers": [{"name": name, "value": value} for name, value in headers.items()],
+        "headers": _har_pairs(headers.items()),
     }
+
+
+def _har_pairs(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
 
 
 def _har_content(body: Any, headers: Mapping[str, str]) -> dict[str, Any]:

@@ -95,8 +95,10 @@ def read_state_file(file: "str | PathLike[str]") -> bytes:
     """
     path = Path(file)
     if path.is_char_device() or path.is_block_device():
-        expected = "expected a file or a pipe, not a device"
-        raise UnusableFileError("invalid_request", f"{fspath(file)}: {expected}")
+        raise UnusableFileError(
+            "invalid_request",
+            f"{fspath(file)}: expected a file or a pipe, not a device",
+        )
     if path.is_fifo():
         return read_file(file, files.MAX_RECORDING_BYTES)
     return read_file(file, _MAX_STATE_BYTES)

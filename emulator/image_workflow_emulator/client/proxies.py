@@ -28,7 +28,8 @@ def no_proxy_variables(
 
 def _with_hosts(text: str, hosts: Iterable[str]) -> str:
     """Return a list of hosts with those added that it does not have; `*` is all."""
-    listed = [host.strip() for host in text.split(",") if host.strip()]
+    names = [name.strip() for name in text.split(",")]
+    listed = [name for name in names if name]
     if "*" in listed:
         return text
     for host in hosts:
