@@ -162,7 +162,8 @@ async def ask(
     `target` is a path with its query. Raises LostAnswerError if a scenario loses the
     answer.
     """
-    scope = _scope_of(method, target, {**headers, "Content-Length": str(len(content))})
+    length = str(len(content))
+    scope = _scope_of(method, target, {**headers, "Content-Length": length})
     events = [{"type": "http.request", "body": content, "more_body": False}]
     messages: list[Any] = []
 
@@ -176,17 +177,22 @@ async def ask(
 
     await application(scope, receive, send)
     start = messages[0]
+    pieces = [message.get("body", b"") for message in messages]
     pairs = [
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, value in start["headers"]
     ]
-    body = b"".join(message.get("body", b"") for message in messages)
-    return Answer(start["status"], lower_names(pairs), body)
+    return Answer(
+        status=start["status"],
+        headers=lower_names(pairs),
+        body=b"".join(pieces),
+    )
 
 
 def _scope_of(method: str, target: str, headers: Mapping[str, str]) -> dict[str, Any]:
     """Return the ASGI scope of a request."""
     path, _, query = target.partition("?")
+    sent_headers = {**headers, "Host": HOST}
     return {
         "type": "http",
         "http_version": "1.1",
@@ -197,7 +203,7 @@ def _scope_of(method: str, target: str, headers: Mapping[str, str]) -> dict[str,
         "query_string": query.encode(),
         "headers": [
             (_header_bytes(name.lower()), _header_bytes(value))
-            for name, value in {**headers, "Host": HOST}.items()
+            for name, value in sent_headers.items()
         ],
         "client": None,
         "server": (HOST, 80),
@@ -226,7 +232,8 @@ def _as_transport_error(error: LostAnswerError) -> Exception:
 
 async def _answer_lifespan(receive: Receive, send: Send) -> None:
     while True:
-        event = (await receive())["type"]
-        await send({"type": f"{event}.complete"})
-        if event == "lifespan.shutdown":
+        event = await receive()
+        kind = event["type"]
+        await send({"type": f"{kind}.complete"})
+        if kind == "lifespan.shutdown":
             return

@@ -10,7 +10,7 @@ from image_workflow_emulator.client.control_client import (
     timestamp_text,
 )
 from image_workflow_emulator.client.local_files import EmulatorError, is_refusal
-from image_workflow_emulator.kernel.timestamps import parse_duration_ms
+from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_duration_ms
 
 __tracebackhide__ = is_refusal
 
@@ -58,7 +58,9 @@ class Clock:
     def next_event_at(self) -> datetime | None:
         """When the next of them is due; None if there is none."""
         due = self.show()["next_event_at"]
-        return None if due is None else datetime.fromisoformat(due)
+        if due is None:
+            return None
+        return datetime.fromisoformat(due)
 
     def advance(self, span: "float | str | timedelta") -> int:
         """Move forward by a `span`. It can stand in for `time.sleep`.
@@ -100,7 +102,8 @@ class Clock:
         return self._plane.call("GET", "clock")
 
     def _move(self, move: Mapping[str, Any]) -> int:
-        return int(self._plane.call("POST", "clock/advance", move)["fired"])
+        answer = self._plane.call("POST", "clock/advance", move)
+        return int(answer["fired"])
 
 
 def _seconds_of(span: "float | str | timedelta") -> float:
@@ -110,7 +113,7 @@ def _seconds_of(span: "float | str | timedelta") -> float:
     if not isinstance(span, str):
         return span
     try:
-        return parse_duration_ms(span) / 1000
+        return parse_duration_ms(span) / SECOND_MS
     except ValueError as error:
         detail = f"clock.advance: {error}"
         raise EmulatorError("invalid_request", detail) from None

@@ -61,8 +61,9 @@ class Emulator:
             'manual'
         """
         with option_texts({"port": 0, "access_log": False, **options}) as texts:
-            url, stop = start_server(texts)
-        return cls(ControlClient(url, options.get("control_token")), stop)
+            server = start_server(texts)
+        plane = ControlClient(server.url, options.get("control_token"))
+        return cls(plane, server.stop)
 
     @classmethod
     def connect(cls, url: str, control_token: str | None = None) -> Self:
@@ -111,8 +112,9 @@ class Emulator:
             >>> emulator.sandbox().scenario, emulator.sandbox(scenario=None).scenario
             ('rate-limited', None)
         """
-        made = self._plane.create_sandbox(options)
-        return Sandbox(self._plane.of(made["id"]), made["id"])
+        created = self._plane.create_sandbox(options)
+        identifier = created["id"]
+        return Sandbox(self._plane.of(identifier), identifier)
 
     def close(self) -> None:
         """Stop an emulator that was started here. Raises nothing, also the second time."""

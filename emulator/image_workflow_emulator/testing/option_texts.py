@@ -31,19 +31,22 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     Raises TypeError for an option that `serve` does not have, EmulatorError for a mapping
     where no temporary file can be written.
     """
-    flag_names = {_flag_name(option.flag): option.field for option in OPTIONS}
-    fields = {field: field for field in flag_names.values()} | flag_names
-    for name in sorted(options.keys() - fields.keys()):
-        expected = ", ".join(flag_names)
-        raise TypeError(f"unknown option {name!r}; expected one of: {expected}")
+    fields_by_flag = {_flag_name(option.flag): option.field for option in OPTIONS}
+    fields = {option.field: option.field for option in OPTIONS} | fields_by_flag
+    unknown_names = options.keys() - fields.keys()
+    if unknown_names:
+        first_name = min(unknown_names)
+        expected = ", ".join(fields_by_flag)
+        raise TypeError(f"unknown option {first_name!r}; expected one of: {expected}")
     texts: dict[str, str] = {}
     with ExitStack() as files:
         for name, value in options.items():
+            field = fields[name]
             if name in ("world", "scenario") and isinstance(value, Mapping):
                 file = files.enter_context(_temporary_file(name, value))
-                texts[fields[name]] = str(file)
+                texts[field] = str(file)
             elif value is not None:
-                texts[fields[name]] = _value_text(value)
+                texts[field] = _value_text(value)
         yield texts
 
 

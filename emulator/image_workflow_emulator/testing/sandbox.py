@@ -169,7 +169,8 @@ class Sandbox:
     @property
     def rules(self) -> list[Rule]:
         """The rules of the running scenario, each with how often it acted."""
-        return convert(self._plane.call("GET", "scenario")["rules"], list[Rule])
+        running = self._plane.call("GET", "scenario")
+        return convert(running["rules"], list[Rule])
 
     @property
     def readings(self) -> list[str]:
@@ -222,7 +223,8 @@ class Sandbox:
             >>> [request.code for request in app.sandbox.requests(status="4xx")]
             ['credential_revoked']
         """
-        return convert(self._plane.recorded(filters, limit), list[RecordedRequest])
+        recorded = self._plane.recorded(filters, limit)
+        return convert(recorded, list[RecordedRequest])
 
     @property
     def last_sequence(self) -> int:
@@ -278,7 +280,8 @@ class Sandbox:
         if isinstance(which, RecordedRequest):
             identifier = which.sequence
         request = self._plane.explained(str(identifier))
-        return convert({**request["explanation"], "request": request}, Explanation)
+        explanation = {**request["explanation"], "request": request}
+        return convert(explanation, Explanation)
 
     # All of it ------------------------------------------------------------------------
 
@@ -301,7 +304,8 @@ class Sandbox:
             >>> sandbox.team("Demo").set(credits=5)
             >>> sandbox.save("five.zip")
         """
-        write_file(path, saved_sandbox(self._plane, str(path)))
+        content = saved_sandbox(self._plane, str(path))
+        write_file(path, content)
 
     def load(self, path: str | Path) -> None:
         """Replace it by what the state file at `path` holds.
@@ -323,7 +327,8 @@ class Sandbox:
 
         Raises EmulatorError for the default sandbox, which always exists.
         """
-        self._plane.of(None).call("DELETE", f"sandboxes/{self.id}")
+        process = self._plane.of(None)
+        process.call("DELETE", f"sandboxes/{self.id}")
 
     def show(self) -> dict[str, Any]:
         """Return all of it, as the control plane shows it."""

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from image_workflow_emulator.client.local_files import (
     NOT_STARTED,
@@ -26,11 +26,19 @@ _STOP_SECONDS: Final = 10
 _MAX_COMPLAINT_LINES: Final = 100
 
 
-def start_server(option_texts: Mapping[str, str]) -> tuple[str, Callable[[], None]]:
-    """Start `serve` with the texts of options, by their fields.
+class StartedServer(NamedTuple):
+    """A server that is ready."""
 
-    Returns its address and the function that stops it, once it is ready. Raises
-    EmulatorError if it does not start.
+    url: str
+    """Its address."""
+    stop: Callable[[], None]
+
+
+def start_server(option_texts: Mapping[str, str]) -> StartedServer:
+    """Start `serve` with the texts of options, by their fields, and return when it is
+    ready.
+
+    Raises EmulatorError if it does not start.
     """
     arguments = [
         f"{option.flag}={option_texts[option.field]}"
@@ -51,7 +59,8 @@ def start_server(option_texts: Mapping[str, str]) -> tuple[str, Callable[[], Non
         text = line.decode()
         if text.startswith(_READY):
             base_url = text.removeprefix(_READY)
-            return base_url.rpartition("/")[0], partial(_stop, process)
+            url, _, _ = base_url.rpartition("/")
+            return StartedServer(url, stop=partial(_stop, process))
     _stop(process)
     detail = complaints.text().replace("image-workflow-emulator: ", "")
     status = f"the emulator ended with status {process.returncode}"

@@ -78,14 +78,14 @@ class Team:
             >>> team.credits, team.subscription
             (5, 'inactive')
         """
-        self._plane.call("PATCH", f"teams/{path_step(self._name_or_id)}", changes)
+        path = f"teams/{path_step(self._name_or_id)}"
+        self._plane.call("PATCH", path, changes)
 
     def show(self) -> Mapping[str, Any]:
         """Return all of it, as the control plane shows it."""
-        teams: list[Mapping[str, Any]] = [
-            team
-            for team in self._plane.call("GET", "teams")["data"]
-            if self._name_or_id in (team["id"], team["name"])
+        all_teams: list[Mapping[str, Any]] = self._plane.call("GET", "teams")["data"]
+        teams = [
+            team for team in all_teams if self._name_or_id in (team["id"], team["name"])
         ]
         if not teams:
             detail = f"{self._name_or_id!r}: there is no such Team"
