@@ -5,7 +5,7 @@ how a point is covered.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
@@ -67,10 +67,11 @@ def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
     operations: _Operations = {}
     for name, points in all_points(contract).items():
-        covered_points = [
-            _CoveredPoint(point, covered.get((name, point), 0), closing_of(name, point))
-            for point in points
-        ]
+        covered_points = []
+        for point in points:
+            count = covered.get((name, point), 0)
+            closing = closing_of(name, point)
+            covered_points.append(_CoveredPoint(point, count, closing))
         operations[name] = _CoveredOperation(covered_points)
     return _with_totals(operations)
 
@@ -113,12 +114,23 @@ def _add_points(
             points[point.point] = point
 
 
-def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:
-    """Iterate over the operations: name, covered points, all points, and the gaps."""
+class CoverageRow(NamedTuple):
+    """The coverage of one operation."""
+
+    operation: str
+    covered: int
+    """The number of its points that are covered."""
+    points: int
+    """The number of all its points."""
+    gaps: list[str]
+
+
+def rows(coverage: Coverage) -> Iterator[CoverageRow]:
+    """Iterate over the coverage of the operations."""
     for name, operation in convert(coverage, _Document).operations.items():
         gaps = [gap.point for gap in operation.gaps]
-        number = len(operation.points)
-        yield name, number - len(gaps), number, gaps
+        points = len(operation.points)
+        yield CoverageRow(name, points - len(gaps), points, gaps)
 
 
 # Totals -------------------------------------------------------------------------------
@@ -148,13 +160,17 @@ def _percent(operations: Iterable[_CoveredOperation]) -> float:
         gaps += len(operation.gaps)
     if number == 0:
         return 0.0
-    return (number - gaps) * 1000 // number / 10
+    covered = number - gaps
+    tenths = covered * 1000 // number
+    return tenths / 10
 
 
 def _next_gaps(used: _Operations) -> list[_Gap]:
     """Return the gaps to close first, each at the operation that is used most."""
+    most_used_first = sorted(used, key=lambda name: (-used[name].use, name))
     gaps: dict[str, _Gap] = {}
-    for name in sorted(used, key=lambda name: (-used[name].use, name)):
+    for name in most_used_first:
         for gap in used[name].gaps:
             gaps.setdefault(gap.point, _Gap(name, gap.point, gap.closed_by))
-    return [gaps[point] for point in FIRST_GAPS if point in gaps][:_MAX_NEXT]
+    first_gaps = [gaps[point] for point in FIRST_GAPS if point in gaps]
+    return first_gaps[:_MAX_NEXT]
