@@ -22,6 +22,8 @@ _READS: Final = ("GET", "HEAD")
 _KINDS_OF_WORK: Final = ("operation", "generation")
 _CURSOR: Final = b'"next_cursor":"'
 _STATUS: Final = b'"status":"'
+_MAX_DIGITS: Final = 9
+"""Limit of the digits of a number of seconds that are read."""
 
 
 # What it is about ---------------------------------------------------------------------
@@ -43,11 +45,13 @@ def work_id(request: Request) -> str | None:
     Of a replay, it is the work that was admitted first.
     """
     if request.operation in POLLS:
-        return request.path.rpartition("/")[2]
+        _, _, last_step = request.path.rpartition("/")
+        return last_step
     if request.status == 202 and request.work_id is None:
         answer = request.answer
-        is_work = answer.get("object") in _KINDS_OF_WORK
-        return str(answer["id"]) if is_work else None
+        if answer.get("object") not in _KINDS_OF_WORK:
+            return None
+        return str(answer["id"])
     return request.work_id
 
 
@@ -58,10 +62,14 @@ def upload_id(request: Request) -> str | None:
     """
     if request.operation == "createUpload":
         identifier = request.answer.get("id")
-        return None if identifier is None else str(identifier)
+        if identifier is None:
+            return None
+        return str(identifier)
     if request.operation == "completeUpload" or request.byte_surface == "upload":
-        segments = request.path.split("/")
-        return segments[3] if len(segments) > 3 else None
+        steps = request.path.split("/")  # "", surface, collection or sandbox, id, ...
+        if len(steps) <= 3:
+            return None
+        return steps[3]
     return None
 
 
@@ -73,8 +81,7 @@ def work_status(request: Request) -> str | None:
     is_about_work = request.operation in POLLS or request.status == 202
     if not is_about_work or not request.response_body:
         return None
-    following = request.response_body.partition(_STATUS)[2]
-    return following.partition(b'"')[0].decode() or None
+    return _text_after(request.response_body, _STATUS)
 
 
 def next_cursor(request: Request) -> str | None:
@@ -83,8 +90,16 @@ def next_cursor(request: Request) -> str | None:
     start = end.rfind(_CURSOR)
     if start < 0:
         return None
-    following = end[start + len(_CURSOR) :]
-    return following.partition(b'"')[0].decode() or None
+    return _text_after(end[start:], _CURSOR)
+
+
+def _text_after(json: bytes, beginning: bytes) -> str | None:
+    """Return what follows a beginning up to the next quotation mark; None if nothing
+    does.
+    """
+    _, _, following = json.partition(beginning)
+    text, _, _ = following.partition(b'"')
+    return text.decode() or None
 
 
 # What its client knows ----------------------------------------------------------------
@@ -119,7 +134,7 @@ def retry_after(request: Request) -> int | None:
     value = _header(request, b"retry-after")
     if value is None or not value.isdigit() or loss_of(request) is not None:
         return None
-    return int(value[:9])
+    return int(value[:_MAX_DIGITS])
 
 
 def _header(request: Request, name: bytes) -> bytes | None:

@@ -116,8 +116,10 @@ class History:
         Only of paths at which some request failed.
         """
         failures = filterfalse(facts.is_success, self.requests)
-        failing = {request.path for request in failures}
-        requests = (request for request in self.requests if request.path in failing)
+        failing_paths = {request.path for request in failures}
+        requests = [
+            request for request in self.requests if request.path in failing_paths
+        ]
         return grouped(requests, self.intent)
 
     @cached_property
@@ -151,10 +153,11 @@ class History:
         reads: list[Request] = []
         for operation in POLLS:
             reads += self.to_operation(operation)
-        return grouped(
-            reads,
-            lambda read: (self.client(read), str(facts.work_id(read))),
-        )
+
+        def client_and_work(read: Request) -> tuple[Client, str]:
+            return self.client(read), str(facts.work_id(read))
+
+        return grouped(reads, client_and_work)
 
     @cached_property
     def ends(self) -> Requests:
@@ -190,17 +193,23 @@ class History:
             if request.is_committed and request.status == 202
         ]
         is_concurrent = any(order.last_arrival > order.sequence for order in orders)
-        return grouped(orders if is_concurrent else (), self.intent)
+        if not is_concurrent:
+            return {}
+        return grouped(orders, self.intent)
 
     def work_of(self, request: Request) -> Work | None:
         """Return the work that a request reads or admits, as it is now."""
         identifier = facts.work_id(request)
-        return None if identifier is None else self._outcomes.find_work(identifier)
+        if identifier is None:
+            return None
+        return self._outcomes.find_work(identifier)
 
     def upload_of(self, request: Request) -> Upload | None:
         """Return the Upload Session that a request is about, as it is now."""
         identifier = facts.upload_id(request)
-        return None if identifier is None else self._outcomes.find_upload(identifier)
+        if identifier is None:
+            return None
+        return self._outcomes.find_upload(identifier)
 
     def is_paid(self, request: Request) -> bool:
         """Whether a request admitted work that keeps Credits."""
@@ -219,7 +228,8 @@ class History:
 
     def is_wait_over(self, request: Request, seconds: int) -> bool:
         """Whether a client that waited so long after an answer would have come back."""
-        return self.has_ended or self._now >= request.left_at + seconds * SECOND_MS
+        wait_ends_at = request.left_at + seconds * SECOND_MS
+        return self.has_ended or self._now >= wait_ends_at
 
     # Who knew what --------------------------------------------------------------------
 
@@ -239,12 +249,16 @@ class History:
         key = later.idempotency_key
         if key is not None and key == earlier.idempotency_key:
             return self._is_third_at_once(later, earlier)
-        return self._by_connection[later.connection][0] is later
+        first_of_connection = self._by_connection[later.connection][0]
+        return first_of_connection is later
 
     def _is_third_at_once(self, later: Request, earlier: Request) -> bool:
         attempts = self.attempts_of(later)
         index = bisect_left(attempts, later.sequence, key=_sequence_of)
-        return index > 1 and pause_ms(attempts[index - 2], earlier) < AT_ONCE_MS
+        if index < 2:
+            return False
+        last_but_one = attempts[index - 2]
+        return pause_ms(last_but_one, earlier) < AT_ONCE_MS
 
     def next_knowing(self, requests: Requests, earlier: Request) -> Request | None:
         """Return the first request of a group that knew the answer to another one."""
@@ -269,7 +283,10 @@ class History:
     def saw_work_end(self, after: Request, before: Request) -> bool:
         """Whether an answer between two requests showed that some work had ended."""
         index = bisect_right(self.ends, after.last_arrival, key=_sequence_of)
-        return index < len(self.ends) and self.ends[index].sequence < before.sequence
+        if index == len(self.ends):
+            return False
+        next_end = self.ends[index]
+        return next_end.sequence < before.sequence
 
     # What excuses a client ------------------------------------------------------------
 
