@@ -116,9 +116,9 @@ def _cell_text(cell: Any) -> str:
 
 def _lines_of_row(texts: Sequence[str], widths: Sequence[int]) -> Iterator[list[str]]:
     """Iterate over the lines of a row: the cells of each, as wide as their columns."""
-    pieces = map(_pieces, texts, widths)
-    for line_pieces in zip_longest(*pieces, fillvalue=""):
-        yield list(map(str.ljust, line_pieces, widths))
+    wrapped_cells = map(_wrapped, texts, widths)
+    for line_cells in zip_longest(*wrapped_cells, fillvalue=""):
+        yield list(map(str.ljust, line_cells, widths))
 
 
 def _paint_cells(
@@ -163,10 +163,11 @@ def _narrow(widths: list[int], narrowest: Sequence[int], room: int) -> None:
         ]
         if not columns:
             return
-        widths[max(columns, key=widths.__getitem__)] -= 1
+        widest = max(columns, key=widths.__getitem__)
+        widths[widest] -= 1
 
 
-def _pieces(cell: str, width: int) -> list[str]:
+def _wrapped(cell: str, width: int) -> list[str]:
     if len(cell) <= width:
         return [cell]
     return textwrap.wrap(cell, width, break_on_hyphens=False)
