@@ -67,10 +67,14 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
             timeline_changes.end_change(sandbox, subject, event.detail, due)
         case _:
             assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
-            held = sandbox.held_admissions.pop(subject, None)
-            # None only where the sandbox has ended, whose timeline is hardly used.
-            if held is not None:  # pragma: no branch
-                held.ended.set()
+            _end_hold(sandbox, subject)
+
+
+def _end_hold(sandbox: Sandbox, name: str) -> None:
+    held = sandbox.held_admissions.pop(name, None)
+    # None only where the sandbox has ended, whose timeline is hardly used.
+    if held is not None:  # pragma: no branch
+        held.ended.set()
 
 
 def _note_work(sandbox: Sandbox, work_id: str) -> None:
