@@ -9,7 +9,7 @@ state as it is.
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import structs
@@ -30,6 +30,8 @@ _TOO_DEMANDING: Final = (
 _ABOVE_SMALL_LIMIT: Final = (
     "The image has more than 25 megapixels, or 8,192 pixels an edge."
 )
+_DrawingKey: TypeAlias = tuple[int, Recipe]
+"""The identity of an image store, and the recipe."""
 _RETRY_SECONDS: Final = 1
 """The Retry-After while the emulator stops."""
 
@@ -39,8 +41,8 @@ class PictureWorker:
 
     def __init__(self, helpers: Helpers, memory: MemoryBudget) -> None:
         self._helpers = helpers
-        self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
-        """The drawings in progress, by the identity of the image store and the recipe."""
+        self._drawing: dict[_DrawingKey, asyncio.Future[bytes]] = {}
+        """The drawings in progress."""
         self._unasked = UnaskedDrawings(self._draw_unasked)
         memory.when_planned = self._unasked.add_planned
 
@@ -60,9 +62,11 @@ class PictureWorker:
                 # The bytes may be dropped at once, if memory is short.
                 await asyncio.gather(*drawings)
         except Problem as unavailable:
-            detail = unavailable.detail
-            remedy = unavailable.remedy
-            raise Problem("internal_error", detail, remedy=remedy) from None
+            raise Problem(
+                "internal_error",
+                unavailable.detail,
+                remedy=unavailable.remedy,
+            ) from None
 
     async def data(self, images: ImageStore, key: str) -> bytes:
         """Return the bytes of a picture.
@@ -90,7 +94,11 @@ class PictureWorker:
         stored_as = None
         if readings.stored_format != "plain":
             stored_as = readings.stored_format
-        job = {"job": "normalize", "content_type": content_type, "stored_as": stored_as}
+        job = {
+            "job": "normalize",
+            "content_type": content_type,
+            "stored_as": stored_as,
+        }
         try:
             with self._unasked.waiting_for_a_request():
                 result, parts = await self._run(job, [data])
@@ -160,20 +168,20 @@ class PictureWorker:
         """Draw a recipe, or wait for the drawing in progress, which goes on if one of its
         callers is cancelled.
         """
-        place = (id(images), recipe)
-        drawing = self._drawing.get(place)
+        key = (id(images), recipe)
+        drawing = self._drawing.get(key)
         if drawing is None:
             drawing = asyncio.ensure_future(self._draw(images, recipe, inputs))
-            self._drawing[place] = drawing
-            drawing.add_done_callback(lambda ended: self._end_drawing(place, ended))
+            self._drawing[key] = drawing
+            drawing.add_done_callback(lambda ended: self._end_drawing(key, ended))
         return await asyncio.shield(drawing)
 
     def _end_drawing(
         self,
-        place: tuple[int, Recipe],
+        key: _DrawingKey,
         drawing: asyncio.Future[bytes],
     ) -> None:
-        del self._drawing[place]
+        del self._drawing[key]
         if not drawing.cancelled():
             # asyncio logs a failure that nobody has read: that of cancelled callers.
             drawing.exception()

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from weakref import ref
 
 from image_workflow_emulator.domain.orders import LONGEST_EDGE
@@ -21,6 +21,14 @@ _MAX_WAITING: Final = 200
 """How many large pictures may wait; the oldest are left out."""
 
 
+class _WaitingPicture(NamedTuple):
+    """A large picture whose turn has not come."""
+
+    images_ref: "ref[ImageStore]"
+    """The store may be gone when it comes."""
+    key: str
+
+
 class UnaskedDrawings:
     """The drawings of one emulator that no request waits for."""
 
@@ -29,7 +37,7 @@ class UnaskedDrawings:
         self._draw = draw
         self._requests = 0
         """How many requests wait for image work."""
-        self._waiting: deque[tuple[ref[ImageStore], str]] = deque(maxlen=_MAX_WAITING)
+        self._waiting: deque[_WaitingPicture] = deque(maxlen=_MAX_WAITING)
         self._in_progress: set[asyncio.Future[None]] = set()
         self._large: asyncio.Future[None] | None = None
         """The drawing of a large picture."""
@@ -48,8 +56,11 @@ class UnaskedDrawings:
     def add_planned(self, images: ImageStore, key: str) -> None:
         """Draw a picture when its turn comes, if it is large."""
         recipe = images.pictures[key].recipe
-        if recipe is not None and max(recipe.width, recipe.height) >= _LARGE_EDGE:
-            self._waiting.append((ref(images), key))
+        if recipe is None:
+            return
+        longest_edge = max(recipe.width, recipe.height)
+        if longest_edge >= _LARGE_EDGE:
+            self._waiting.append(_WaitingPicture(ref(images), key))
             self._draw_next_large()
 
     def begin(self, images: ImageStore, key: str) -> asyncio.Future[None]:
@@ -73,10 +84,10 @@ class UnaskedDrawings:
         if is_busy or self._is_stopped or not _has_loop():
             return
         while self._waiting:
-            images_ref, key = self._waiting.popleft()
-            images = images_ref()
-            if images is not None and _is_to_draw(images, key):
-                self._large = self.begin(images, key)
+            waiting = self._waiting.popleft()
+            images = waiting.images_ref()
+            if images is not None and _is_to_draw(images, waiting.key):
+                self._large = self.begin(images, waiting.key)
                 self._large.add_done_callback(self._end_large)
                 return
 
