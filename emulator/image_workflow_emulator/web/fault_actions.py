@@ -90,8 +90,9 @@ class FaultActions:
         status = self._exchange.route.success
         if status == 204:
             return Answer(status, (request_id,), b"")
-        headers = (JSON_TYPE, (b"content-length", b"100"), request_id)
-        return Answer(status, headers, b'{"object":'.ljust(100))
+        body = b'{"object":'.ljust(100)
+        length = (b"content-length", b"%d" % len(body))
+        return Answer(status, (JSON_TYPE, length, request_id), body)
 
     def replace_key(self, key: str | None) -> bool:
         """Give the request another Idempotency-Key, or none, if it has one; return

@@ -25,7 +25,12 @@ from image_workflow_emulator.web.exchange import (
 from image_workflow_emulator.web.links import EXTENSIONS
 
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
-_MEDIA_TYPES: Final = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
+_MEDIA_TYPES: Final = {
+    "jpg": b"image/jpeg",
+    "png": b"image/png",
+    "webp": b"image/webp",
+}
+"""The media types of files, by the end of their names."""
 TARGET_LIFETIME_MS: Final = 60_000
 """How long the address lives that a redirect gives (D19)."""
 
@@ -190,7 +195,8 @@ def _find_part(head: Head, size: int, etag: bytes) -> range | None:
     """
     header = head.headers.get(b"range", b"").decode("latin-1")
     match = _RANGE.fullmatch(header.replace(" ", ""))
-    if match is None or head.headers.get(b"if-range", etag).strip() != etag:
+    required_etag = head.headers.get(b"if-range", etag).strip()
+    if match is None or required_etag != etag:
         return None
     first, last = match.groups()
     part = _range_of(first, last, size)

@@ -8,7 +8,11 @@ from image_workflow_emulator.http.surfaces import DIRECT_UPLOADS_PREFIX, FILES_P
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
-EXTENSIONS: dict[PictureFormat, str] = {"jpeg": "jpg", "png": "png", "webp": "webp"}
+EXTENSIONS: dict[PictureFormat, str] = {
+    "jpeg": "jpg",
+    "png": "png",
+    "webp": "webp",
+}
 """The end of a file's name by the format of the picture."""
 
 

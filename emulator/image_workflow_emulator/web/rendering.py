@@ -65,7 +65,8 @@ def _render_page(page: Page[Any], links: Links) -> bytes:
         rendered = [item.kept_bytes for item in page.items]
     except AttributeError:  # one of them was not rendered yet, or has links
         rendered = [_render(item, links) for item in page.items]
-    end = msgspec.json.encode(bodies.PageBody(page.has_more, page.next_cursor))
+    page_body = bodies.PageBody(page.has_more, page.next_cursor)
+    end = msgspec.json.encode(page_body)
     return b'{"data":[%b],"page":%b}' % (b",".join(rendered), end)
 
 

@@ -3,7 +3,7 @@ its result is answered.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.domain.pagination import Page
@@ -27,7 +27,9 @@ _COLLECTIONS: Final[Mapping[type, str]] = {
     Operation: "operations",
 }
 """The resources whose creation is answered with a Location (D38)."""
-_NO_METHODS: Final[Mapping[str, Route]] = {}
+Methods: TypeAlias = Mapping[str, Route]
+"""The routes of one path, by method."""
+_NO_METHODS: Final[Methods] = {}
 
 
 class RoutingError(RuntimeError):
@@ -63,7 +65,7 @@ class V1:
         route = methods.get(head.method, self._unrouted)
         return Destination(home, caller, route, resource_id)
 
-    def _find_path(self, path: str) -> tuple[Mapping[str, Route], str]:
+    def _find_path(self, path: str) -> tuple[Methods, str]:
         """Return the routes of a path by method, and the id in it; no routes if there is
         no such path.
         """
@@ -94,8 +96,8 @@ class V1:
         raise Problem("not_found", detail, check=Check.ROUTE, remedy=remedy)
 
 
-def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
-    """Return the routes by path (an id in it written `{}`) and method.
+def build_routes(contract: Contract) -> Mapping[str, Methods]:
+    """Return the routes by path, an id in it written `{}`.
 
     Raises:
         RoutingError: the contract and the code do not name the same operations.

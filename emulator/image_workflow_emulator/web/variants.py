@@ -19,7 +19,13 @@ HEADERS: Final[tuple[Header, ...]] = (
     (b"service-region", b"local-1"),
     (b"server-timing", b"admission;dur=1"),
 )
-ADDED: Final = {"evolved": {"since": "1.1", "tags": ["new", "optional"], "note": None}}
+ADDED: Final = {
+    "evolved": {
+        "since": "1.1",
+        "tags": ["new", "optional"],
+        "note": None,
+    },
+}
 """The first field of every object: one that no client knows, with every kind of value."""
 _KEPT_AS_SENT: Final = frozenset({"request", "headers", "body"})
 """Fields whose objects repeat what the client sent, or say what it is to send: nothing
@@ -40,18 +46,24 @@ def vary(answer: Answer, readings: Readings, is_evolved: bool) -> Answer:
     body = answer.body
     media_type = headers.get(b"content-type", b"")
     if body and media_type.endswith(b"json"):
-        if is_evolved:
-            evolved = _evolved_value(msgspec.json.decode(body))
-            body = msgspec.json.encode(evolved)
-        if readings.timestamps == "offset":
-            body = _TIMESTAMP.sub(rb'\1+00:00"', body)
+        body = _varied_json(body, readings, is_evolved)
+        headers[b"content-length"] = b"%d" % len(body)
         if readings.media_types == "charset":
             headers[b"content-type"] = media_type + b"; charset=utf-8"
-        headers[b"content-length"] = b"%d" % len(body)
     added: tuple[Header, ...] = ()
     if is_evolved:
         added = HEADERS
     return Answer(answer.status, (*headers.items(), *added), body)
+
+
+def _varied_json(body: bytes, readings: Readings, is_evolved: bool) -> bytes:
+    """Return a body with more fields, and with timestamps as the readings write them."""
+    if is_evolved:
+        evolved = _evolved_value(msgspec.json.decode(body))
+        body = msgspec.json.encode(evolved)
+    if readings.timestamps == "offset":
+        body = _TIMESTAMP.sub(rb'\1+00:00"', body)
+    return body
 
 
 def _evolved_value(value: Any) -> Any:

@@ -79,9 +79,12 @@ class Wire:
         await self._send({"type": "http.response.body", "body": body})
 
     async def _send_head(self, answer: Answer) -> None:
-        headers = (*answer.headers, self._head.embedding)
-        start = {"type": "http.response.start", "status": answer.status}
-        await self._send({**start, "headers": headers})
+        start = {
+            "type": "http.response.start",
+            "status": answer.status,
+            "headers": (*answer.headers, self._head.embedding),
+        }
+        await self._send(start)
 
     async def _send_pieces(self, body: bytes, bytes_per_second: int | None) -> bool:
         """Send bytes in pieces; return whether the client has gone."""
@@ -94,7 +97,8 @@ class Wire:
             await self._send(message)
             if bytes_per_second is None:
                 continue
-            if await self.pause(len(piece) * SECOND_MS // bytes_per_second):
+            piece_ms = len(piece) * SECOND_MS // bytes_per_second
+            if await self.pause(piece_ms):
                 return True
         return False
 
