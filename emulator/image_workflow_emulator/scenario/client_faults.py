@@ -65,7 +65,7 @@ class ClientFault(Fault, frozen=True):
 def _without_hint(context: FaultContext, response: Answer) -> Answer:
     """Remove Retry-After, and count that the rule fired, if the answer has it."""
     headers = tuple(
-        header for header in response.headers if header[0] != b"retry-after"
+        (name, value) for name, value in response.headers if name != b"retry-after"
     )
     if headers == response.headers:
         return response

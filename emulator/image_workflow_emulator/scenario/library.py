@@ -72,7 +72,8 @@ class ScenarioLibrary:
                 choice_of(names, "the name of a scenario"),
                 nearest(name, names),
             )
-            raise DocumentError([Complaint("scenarios", 0, 0, words)])
+            complaint = Complaint(file="scenarios", line=0, column=0, words=words)
+            raise DocumentError([complaint])
         if not name.startswith(PROBLEM_PREFIX):
             return library_files()[name].read_text(encoding="utf-8")
         code = name.removeprefix(PROBLEM_PREFIX)

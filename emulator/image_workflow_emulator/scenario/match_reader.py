@@ -101,9 +101,10 @@ class MatchReader:
                 names = set().union(*queries)
                 self._document.check_word(place, name, names, at_key=True)
                 continue
-            unmet = [parameter.unmet(value) for parameter in parameters]
-            if None not in unmet:
-                self._document.complain(place, str(unmet[0]))
+            expectations = [parameter.unmet(value) for parameter in parameters]
+            is_accepted = None in expectations
+            if not is_accepted:
+                self._document.complain(place, expected=str(expectations[0]))
 
 
 def _named_kind(match: Fields) -> Kind | None:

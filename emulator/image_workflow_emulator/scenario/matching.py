@@ -215,7 +215,8 @@ def parse_glob(text: str) -> re.Pattern[str]:
     Brackets stand for themselves. The pattern takes linear time; the schema limits the
     number of `*`.
     """
-    return re.compile(fnmatch.translate(text.replace("[", "[[]")))
+    with_plain_brackets = text.replace("[", "[[]")
+    return re.compile(fnmatch.translate(with_plain_brackets))
 
 
 def parse_nth(text: str) -> Nth:

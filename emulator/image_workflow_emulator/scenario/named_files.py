@@ -30,8 +30,9 @@ def scenario_file(name: "str | PathLike[str]") -> Path | None:
     if is_in_library(name):
         return None
     # No text is too long for this function.
-    exists = os.path.exists(name)  # noqa: PTH110
-    return path if exists else None
+    if not os.path.exists(name):  # noqa: PTH110
+        return None
+    return path
 
 
 def is_in_library(name: str) -> bool:
@@ -41,4 +42,5 @@ def is_in_library(name: str) -> bool:
 
 def library_files() -> dict[str, Path]:
     """Return the files of the library by the names of their scenarios."""
-    return {file.stem: file for file in shipped_path("scenarios").glob("*.yaml")}
+    folder = shipped_path("scenarios")
+    return {file.stem: file for file in folder.glob("*.yaml")}

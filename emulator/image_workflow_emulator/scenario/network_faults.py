@@ -15,6 +15,7 @@ from image_workflow_emulator.scenario.faults import (
 
 LOSSES: Final = ("reset", "truncate", "stall", "garbage", "corrupt")
 _INVERTED: Final = bytes(range(255, -1, -1))
+"""The table that inverts the bits of each byte."""
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
 _HEADERS_OF_BODY: Final = (b"content-type", b"content-length")
 
@@ -111,7 +112,8 @@ class NetworkFault(Fault, frozen=True):
 
 def _corrupted(response: Answer) -> Answer:
     """Return an answer whose body has its length, but does not decode."""
-    return structs.replace(response, body=response.body.translate(_INVERTED))
+    inverted_body = response.body.translate(_INVERTED)
+    return structs.replace(response, body=inverted_body)
 
 
 def _garbage(response: Answer) -> Answer:
@@ -120,7 +122,9 @@ def _garbage(response: Answer) -> Answer:
     if not response.body:
         status = 200
     other_headers = [
-        header for header in response.headers if header[0] not in _HEADERS_OF_BODY
+        (name, value)
+        for name, value in response.headers
+        if name not in _HEADERS_OF_BODY
     ]
     length = (b"content-length", b"%d" % len(_GARBAGE))
     return Answer(status, (JSON_TYPE, length, *other_headers), _GARBAGE)

@@ -15,7 +15,7 @@ to fail.
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -30,6 +30,10 @@ from image_workflow_emulator.scenario.timeline import OPEN, After
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
 """Limit of the resources, keys and so on that are counted separately."""
+_CountBySubject: TypeAlias = Annotated[
+    dict[str, Count],
+    Meta(max_length=MAX_SUBJECTS),
+]
 
 
 @dataclass(slots=True)
@@ -38,9 +42,7 @@ class RuleCounts:
 
     matched: Count = 0
     fired: Count = 0
-    each: Annotated[dict[str, Count], Meta(max_length=MAX_SUBJECTS)] = field(
-        default_factory=dict
-    )
+    each: _CountBySubject = field(default_factory=dict)
     """How often each subject matched, where the rule counts each separately; the least
     recently seen is dropped."""
 

@@ -76,6 +76,7 @@ def scenario_of(
     matches = MatchReader(document, contract, world)
     rules = RuleReader(document, matches)
     clock = given.get("clock", {})
+    given_rules = given.get("rules", ())
     scenario = Scenario(
         name=given["scenario"],
         description=given.get("description", "").strip(),
@@ -83,9 +84,7 @@ def scenario_of(
         clock=_clock_setting(clock),
         start=clock.get("start"),
         world=read_world(world_changes),
-        rules=tuple(
-            rules.read(index, rule) for index, rule in enumerate(given.get("rules", ()))
-        ),
+        rules=tuple(rules.read(index, rule) for index, rule in enumerate(given_rules)),
         timeline=_timeline(document, matches, given.get("timeline", ())),
         file=document.file,
         text=document.source,

@@ -103,8 +103,9 @@ class DeprecatedFault(Fault, frozen=True):
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Add Deprecation, Link and Sunset."""
-        since = context.began_at // SECOND_MS
-        headers = [*context.rule_header, (b"deprecation", b"@%d" % since)]
+        began_at_seconds = context.began_at // SECOND_MS
+        headers = list(context.rule_header)
+        headers.append((b"deprecation", b"@%d" % began_at_seconds))
         if self.link is not None:
             link = f'<{self.link}>; rel="deprecation"'
             headers.append((b"link", link.encode()))

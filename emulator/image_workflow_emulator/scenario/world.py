@@ -107,7 +107,8 @@ class Timings(Struct, frozen=True):
     next_output_ms: Span
 
 
-TimingName = Annotated[str, Meta(pattern=f"^({'|'.join(Timings.__struct_fields__)})$")]
+_TIMING_NAMES: Final = "|".join(Timings.__struct_fields__)
+TimingName = Annotated[str, Meta(pattern=f"^({_TIMING_NAMES})$")]
 
 
 class World(Struct, frozen=True):
@@ -171,9 +172,9 @@ class WorldNames(Struct, frozen=True):
 
     def usable(self, names: Mapping[str, str]) -> frozenset[str]:
         """Return those names of Teams, or those keys, that the file may use."""
-        return frozenset(
-            name for name, team in names.items() if self.only in (None, team)
-        )
+        if self.only is None:
+            return frozenset(names)
+        return frozenset(name for name, team in names.items() if team == self.only)
 
     def with_world(self, document: Document, world: Fields, steps: Steps) -> Self:
         """Return these names with those that a world in a document adds.
@@ -192,8 +193,11 @@ class WorldNames(Struct, frozen=True):
                 key = credential["key"]
                 owner = keys.setdefault(key, own_name)
                 if owner != own_name:
-                    key_place = (*place, "credentials", index, "key")
-                    _complain_of_key(document, key_place, key, owner)
+                    document.complain(
+                        (*place, "credentials", index, "key"),
+                        expected="a new key, or one of this Team",
+                        found=f"{excerpt(key)}, a key of the Team {excerpt(owner)}",
+                    )
         return replace(self, teams=teams, keys=keys)
 
     def _check_team(self, document: Document, place: Steps, name: str) -> None:
@@ -204,14 +208,6 @@ class WorldNames(Struct, frozen=True):
             kind="a Team, or credentials for a new one",
             at_key=True,
         )
-
-
-def _complain_of_key(document: Document, place: Steps, key: str, owner: str) -> None:
-    document.complain(
-        place,
-        expected="a new key, or one of this Team",
-        found=f"{excerpt(key)}, a key of the Team {excerpt(owner)}",
-    )
 
 
 def world_names(world: World) -> WorldNames:
@@ -252,7 +248,8 @@ def world_changes_of(document: Document) -> World:
 
 def read_world(given: Fields) -> World:
     """Make a world from the values of a valid document."""
-    teams = [read_team(name, team) for name, team in given.get("teams", {}).items()]
+    given_teams = given.get("teams", {})
+    teams = [read_team(name, team) for name, team in given_teams.items()]
     spans = given.get("timings", {})
     return World(
         teams=tuple(teams),
@@ -279,7 +276,6 @@ def read_team(name: str, given: Fields) -> WorldTeam:
     fields = {field: value for field, value in given.items() if field in NEW_TEAM}
     if "subscription" in given:
         fields["subscription_active"] = given["subscription"] == "active"
-    credentials = tuple(
-        WorldCredential(**credential) for credential in given.get("credentials", ())
-    )
-    return WorldTeam(name, credentials=credentials, **fields)
+    described_credentials = given.get("credentials", ())
+    credentials = [WorldCredential(**described) for described in described_credentials]
+    return WorldTeam(name, credentials=tuple(credentials), **fields)
