@@ -83,7 +83,7 @@ def closing_of(name: str, point: str) -> Closing:
         return Closing(rule=_losing_rule(name, point))
     if " failed" in point:
         return Closing(rule=_failing_rule(name, point))
-    code = point.partition(" ")[2]
+    _, _, code = point.partition(" ")
     if code not in CATALOGUE:
         return Closing(call=True)
     if name in BYTES:
@@ -93,14 +93,17 @@ def closing_of(name: str, point: str) -> Closing:
 
 def _once(name: str, then: Json) -> Json:
     """Return a rule for the first call of an operation or byte surface."""
-    match = {"bytes": name} if name in BYTES else {"operation": name}
+    match = {"operation": name}
+    if name in BYTES:
+        match = {"bytes": name}
     return {"match": match, "when": {"nth": 1}, "then": then}
 
 
 def _losing_rule(name: str, point: str) -> Json:
     """Return the rule that loses an answer; a replay answers the repetition of it."""
-    is_before = point in (LOST, LOST_BEFORE)
-    moment = "before_commit" if is_before else "after_commit"
+    moment = "after_commit"
+    if point in (LOST, LOST_BEFORE):
+        moment = "before_commit"
     return _once(name, {"network": "reset", "at": moment})
 
 
@@ -108,5 +111,7 @@ def _failing_rule(name: str, point: str) -> Json:
     """Return the rule that lets work or its first output fail."""
     subject, _, end = point.partition(" failed")
     code = end.removeprefix(" with ") or _ANY_FAILURE
-    then: Json = {"fail": code} if subject == "work" else {"outputs": {"1": code}}
+    then: Json = {"outputs": {"1": code}}
+    if subject == "work":
+        then = {"fail": code}
     return {"match": {"work": ADMITTED_WORK[name]}, "then": then}

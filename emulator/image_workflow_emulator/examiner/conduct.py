@@ -180,7 +180,9 @@ class _Examination:
         if not self.rule.is_about_retries:
             return self.rule.remedy
         policy = retry_policy_for(client.user_agent)
-        return self.rule.remedy if policy is None else f"{self.rule.remedy}; {policy}"
+        if policy is None:
+            return self.rule.remedy
+        return f"{self.rule.remedy}; {policy}"
 
 
 def _sequences_of(breaches: Iterable[Breach]) -> list[int]:

@@ -67,8 +67,9 @@ def _answer_points(request: Request) -> Iterator[Point]:
 def _loss_of(request: Request) -> str:
     if facts.is_read(request):
         return LOST
-    is_done = request.is_committed or request.replay_of is not None
-    return LOST_AFTER if is_done else LOST_BEFORE
+    if request.is_committed or request.replay_of is not None:
+        return LOST_AFTER
+    return LOST_BEFORE
 
 
 def _work_points(request: Request, works: KnownWorks) -> Iterable[Point]:

@@ -140,10 +140,10 @@ def _is_failure(request: Request) -> bool:
 
 def _has_backoff(history: History, row: Row) -> bool:
     failures = list(row.requests)
+    requests = list(failures)
     if row.end is not None and _follows(history, failures[-1], row.end):
-        pauses = _pauses([*failures, row.end])
-    else:
-        pauses = _pauses(failures)
+        requests.append(row.end)
+    pauses = _pauses(requests)
     if has_no_pause(pauses):
         return False
     is_blocked = any(request.status == 409 for request in failures)
@@ -167,11 +167,16 @@ def does_not_grow(pauses: Sequence[float]) -> bool:
     spread = _SPREADS.get(len(pauses))
     if spread is None:
         return False
-    late = len(pauses) // 4 if len(pauses) > 5 else 0
-    longest = sorted(pauses)[-1 - late]
+    late_count = 0
+    if len(pauses) > 5:
+        late_count = len(pauses) // 4
+    by_length = sorted(pauses)
+    longest = by_length[-1 - late_count]
     punctual = [pause for pause in pauses if pause <= longest]
     third = len(punctual) // 3
-    has_grown = sum(punctual[-third:]) >= sum(punctual[:third]) * _GROWN
+    first_third_ms = sum(punctual[:third])
+    last_third_ms = sum(punctual[-third:])
+    has_grown = last_third_ms >= first_third_ms * _GROWN
     return not has_grown and longest <= min(punctual) * spread
 
 
@@ -181,7 +186,9 @@ def has_no_pause(pauses: Sequence[float]) -> bool:
 
 
 def _has_burst(pauses: Sequence[float], burst: _Burst) -> bool:
-    for start in range(len(pauses) - burst.pauses + 1):
-        if sum(pauses[start : start + burst.pauses]) <= burst.limit_ms:
+    last_start = len(pauses) - burst.pauses
+    for start in range(last_start + 1):
+        end = start + burst.pauses
+        if sum(pauses[start:end]) <= burst.limit_ms:
             return True
     return False

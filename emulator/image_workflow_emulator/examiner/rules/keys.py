@@ -86,8 +86,9 @@ def _is_left(history: History, request: Request) -> bool:
 
 def _has_other_key(history: History, request: Request) -> bool:
     """Whether the same intent came later under another key."""
-    has_hung_up = facts.loss_of(request) == HUNG_UP
-    known_after = request.sequence if has_hung_up else request.last_arrival
+    known_after = request.last_arrival
+    if facts.loss_of(request) == HUNG_UP:
+        known_after = request.sequence
     for other in history.by_intent[history.intent(request)]:
         if other.sequence > known_after:
             return other.idempotency_key not in (None, request.idempotency_key)

@@ -170,6 +170,7 @@ def _unread_works(
         if is_generation != lists_generations or work.id in read_works:
             continue
         if history.client(request) == client:
-            finished_at = work.finished_at
-            until = LATEST_INSTANT if finished_at is None else finished_at
+            until = work.finished_at
+            if until is None:
+                until = LATEST_INSTANT
             yield _Span(request.last_arrival, until)

@@ -138,7 +138,9 @@ def _paid_requests(history: History, chain: "_Chain") -> list[Request]:
     """Return the first paid request of each key."""
     paid: list[Request] = []
     for attempts in chain.keys:
-        paid += [request for request in attempts if history.is_paid(request)][:1]
+        first_paid = next(filter(history.is_paid, attempts), None)
+        if first_paid is not None:
+            paid.append(first_paid)
     return paid
 
 
@@ -147,14 +149,21 @@ def _cost(history: History, paid: Iterable[Request]) -> str:
 
     Where the Credits of one are unknown, they are those of the others.
     """
-    amounts: list[int | None] = []
+    known_amounts: list[int] = []
+    unknown_count = 0
     for request in paid:
         work = history.work_of(request)
-        amounts.append(None if work is None else credits_of(work))
-    price = max((amount for amount in amounts if amount is not None), default=None)
-    if price is None:
+        amount = None
+        if work is not None:
+            amount = credits_of(work)
+        if amount is None:
+            unknown_count += 1
+        else:
+            known_amounts.append(amount)
+    if not known_amounts:
         return ", and paid each time"
-    total = sum(price if amount is None else amount for amount in amounts)
+    price = max(known_amounts)
+    total = sum(known_amounts) + unknown_count * price
     return f", for {count_of(total, 'Credit')} in place of {price}"
 
 

@@ -72,7 +72,9 @@ def _kind_of(request: Request) -> str | None:
     loss = facts.loss_of(request)
     if loss is not None:
         return loss
-    return request.code if request.code in MENDED_BY_TIME else None
+    if request.code in MENDED_BY_TIME:
+        return request.code
+    return None
 
 
 def _is_of_another_row(last: Request, request: Request) -> bool:

@@ -69,8 +69,10 @@ def abandoned_upload(history: History) -> Verdicts:
     """
     for identifier, requests in _requests_by_upload(history).items():
         opened = _opening_of(requests)
-        upload = None if opened is None else history.upload_of(opened)
-        if opened is None or upload is None:
+        if opened is None:
+            continue
+        upload = history.upload_of(opened)
+        if upload is None:
             continue
         later_steps = [
             request for request in requests if request.operation != "createUpload"

@@ -123,7 +123,10 @@ def _needless_reads(ends: Requests, harmless: int) -> Requests:
     needless: list[Request] = []
     successive = 0
     for last, poll in pairwise(ends):
-        successive = successive + 1 if follows_soon(last, poll) else 0
+        if follows_soon(last, poll):
+            successive += 1
+        else:
+            successive = 0
         if successive > harmless:
             needless.append(poll)
     return needless
