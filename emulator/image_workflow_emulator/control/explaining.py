@@ -128,7 +128,9 @@ def _describe_checks(record: RequestRecord, deciding: Check | None) -> list[Json
 
 
 def _describe_deciding(check: Check, record: RequestRecord) -> JsonObject:
-    code = None if record.problem is None else record.problem.code
+    code = None
+    if record.problem is not None:
+        code = record.problem.code
     return {
         "check": check,
         "result": "decided",

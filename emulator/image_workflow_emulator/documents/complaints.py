@@ -55,7 +55,8 @@ class DocumentError(Exception):
     """A document that cannot be used, with every complaint about it."""
 
     def __init__(self, complaints: Sequence[Complaint]) -> None:
-        super().__init__("\n".join(map(str, complaints)))
+        lines = [str(complaint) for complaint in complaints]
+        super().__init__("\n".join(lines))
         self.complaints = tuple(complaints)
 
 

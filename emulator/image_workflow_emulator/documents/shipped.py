@@ -74,8 +74,9 @@ def compile_documents() -> list[Path]:
         partial.write_bytes(compiled)
         partial.replace(path)
         paths.append(path)
-    for old in set(_COMPILED.glob("*.json")).difference(paths):
-        old.unlink(missing_ok=True)
+    for file in _COMPILED.glob("*.json"):
+        if file not in paths:
+            file.unlink(missing_ok=True)
     return paths
 
 

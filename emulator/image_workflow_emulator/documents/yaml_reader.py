@@ -132,7 +132,8 @@ class _NodeReader:
             yaml.MarkedYAMLError: it is no YAML.
         """
         depth = 0
-        for number, event in enumerate(yaml.parse(text, yaml.CBaseLoader)):
+        events = yaml.parse(text, yaml.CBaseLoader)
+        for number, event in enumerate(events):
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
             elif isinstance(event, yaml.CollectionEndEvent):
