@@ -123,12 +123,20 @@ def _offsets_ms(
         usual_ms = timings.first_output_ms + slot * timings.next_output_ms
         offsets_ms.append(usual_ms * factor)
     if duration_ms is not None:
-        # Where the world takes no time for outputs, all of them end at the last one's.
-        usual = [offset_ms or 1 for offset_ms in offsets_ms]
-        offsets_ms = [duration_ms * offset_ms // usual[-1] for offset_ms in usual]
+        offsets_ms = _scaled(offsets_ms, duration_ms)
     if sandbox.readings.slot_order == "shuffled":  # D76
         offsets_ms.reverse()
     return offsets_ms
+
+
+def _scaled(offsets_ms: Sequence[int], last_ms: int) -> list[int]:
+    """Return offsets in proportion, so that the last one is as given.
+
+    Where the world takes no time for outputs, all of them are the last one's.
+    """
+    shares = [offset_ms or 1 for offset_ms in offsets_ms]
+    last_share = shares[-1]
+    return [last_ms * share // last_share for share in shares]
 
 
 def _failure(outcome: WorkOutcome, slot: int) -> WorkError | None:
