@@ -54,7 +54,12 @@ class _Burst(NamedTuple):
     limit_ms: float
 
 
-_BURSTS: Final = (_Burst(3, 6), _Burst(4, 40), _Burst(6, 200), _Burst(8, 400))
+_BURSTS: Final = (
+    _Burst(pauses=3, limit_ms=6),
+    _Burst(pauses=4, limit_ms=40),
+    _Burst(pauses=6, limit_ms=200),
+    _Burst(pauses=8, limit_ms=400),
+)
 
 
 def no_backoff(history: History) -> Verdicts:
