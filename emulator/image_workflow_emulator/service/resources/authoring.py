@@ -314,7 +314,8 @@ def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingre
             **attributes,
         )
         collection.add(ingredient)
-    plan_pictures(sandbox.images, ingredient, partial(CardRecipe, inputs=source_ids))
+    card_recipe = partial(CardRecipe, inputs=source_ids)
+    plan_pictures(sandbox.images, ingredient, card_recipe)
     return ingredient
 
 

@@ -126,7 +126,12 @@ _MODELS: Final = (
     _premade(FashionModel, "Cleo", age_range="35-45", gender="neutral"),
     _premade(FashionModel, "Dora", age_range="55+", gender="female"),
 )
-_KINDS: Final[Sequence[Sequence[Ingredient]]] = (_STYLES, _BACKGROUNDS, _POSES, _MODELS)
+_KINDS: Final[Sequence[Sequence[Ingredient]]] = (
+    _STYLES,
+    _BACKGROUNDS,
+    _POSES,
+    _MODELS,
+)
 
 
 def add_premade_ingredients(

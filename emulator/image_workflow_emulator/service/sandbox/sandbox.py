@@ -207,7 +207,8 @@ class Sandbox(SandboxState):
         has begun already.
         """
         scenario = options.scenario
-        world = options.world.changed(scenario.world).changed(options.own_world)
+        scenario_world = options.world.changed(scenario.world)
+        world = scenario_world.changed(options.own_world)
         clock = _first_clock(options)
         state = SandboxState(
             options=options,
@@ -343,8 +344,10 @@ class Sandbox(SandboxState):
 
     def credentials_of(self, team_id: str) -> list[Credential]:
         """Return the credentials of a Team, in the order of their creation."""
-        held = (account.credential for account in self.credentials.values())
-        return [credential for credential in held if credential.team_id == team_id]
+        credentials = (account.credential for account in self.credentials.values())
+        return [
+            credential for credential in credentials if credential.team_id == team_id
+        ]
 
     def key_of(self, world_key: str) -> str:
         """Return this sandbox's form of a key in a world file: outside the default

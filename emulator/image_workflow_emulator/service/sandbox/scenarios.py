@@ -159,7 +159,8 @@ def request_facts(
 def _owner_of(sandbox: Sandbox, identifier: str) -> Team | None:
     """Return the Team that owns an Upload Session or an Asset."""
     store = sandbox.store
-    owned = store.uploads.items.get(identifier) or store.assets.items.get(identifier)
+    upload = store.uploads.items.get(identifier)
+    owned = upload or store.assets.items.get(identifier)
     if owned is None:
         return None
     return sandbox.accounts[owned.team_id].team

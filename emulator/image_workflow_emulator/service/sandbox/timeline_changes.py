@@ -38,7 +38,8 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
             if held is not None:
                 changes.change_credential(sandbox, held, change, origin)
         case WorldTeam() as change:  # pragma: no branch (there is no other change)
-            for account in changes.affected_accounts(sandbox, team_id, change.name):
+            accounts = changes.affected_accounts(sandbox, team_id, change.name)
+            for account in accounts:
                 changes.change_team(sandbox, account, change, now, "scenario", origin)
     sandbox.feed.note("scenario", team_id)
 
@@ -57,7 +58,8 @@ def end_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
             if held is not None:
                 changes.end_credential_change(sandbox, held, change, now)
         case WorldTeam() as change:  # pragma: no branch (there is no other change)
-            for account in changes.affected_accounts(sandbox, team_id, change.name):
+            accounts = changes.affected_accounts(sandbox, team_id, change.name)
+            for account in accounts:
                 changes.end_team_change(sandbox, account, change, now)
     sandbox.feed.note("scenario", team_id)
 

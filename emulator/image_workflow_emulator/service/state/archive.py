@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import IO, Annotated, Any, Final, cast
+from typing import IO, Annotated, Any, Final, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta
@@ -44,7 +44,9 @@ files."""
 _ROWS_AT_ONCE: Final = 50
 _CHANGED: Final = "the file is damaged, or somebody changed it"
 
-_ROW: Final = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
+_TableName: TypeAlias = Annotated[str, Meta(max_length=40)]
+_ROW: Final = Decoder(tuple[_TableName, msgspec.Raw])
+"""Decodes a line: the name of a table, and a row, which is still encoded."""
 
 
 class StateError(Exception):
