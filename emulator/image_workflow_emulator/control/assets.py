@@ -108,6 +108,7 @@ def picture_url(sandbox: Sandbox, key: str | None) -> str | None:
 
 
 def _describe_asset(sandbox: Sandbox, asset: Asset) -> JsonObject:
+    picture = sandbox.images.pictures[asset.id]
     return {
         "id": asset.id,
         "source": asset.source,
@@ -117,6 +118,6 @@ def _describe_asset(sandbox: Sandbox, asset: Asset) -> JsonObject:
         "height": asset.height,
         "created_at": format_timestamp(asset.created_at),
         "team": describe_owner(sandbox, asset.team_id),
-        "size_bytes": sandbox.images.pictures[asset.id].content.size_bytes,
+        "size_bytes": picture.content.size_bytes,
         "url": picture_url(sandbox, asset.id),
     }

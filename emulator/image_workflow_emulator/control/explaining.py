@@ -301,7 +301,8 @@ def _effects_of_answer(record: RequestRecord) -> Iterator[str]:
     verb = _VERBS.get(record.status or 0, "changed")
     if record.status == 204 or body.get("object") == "asset_deletion":
         verb = "deleted"
-    identifier = body.get("id", record.path.rpartition("/")[2])
+    _, _, last_step = record.path.rpartition("/")
+    identifier = body.get("id", last_step)
     yield f"{identifier} was {verb}"
     reserved = body.get("credits", {}).get("reserved")
     if reserved:

@@ -33,7 +33,8 @@ _HEADERS: Final = {
 
 def show_page(call: ControlCall) -> Response:
     """GET /_emulator."""
-    return html_response(call, (FOLDER / "index.html").read_text(encoding="utf-8"))
+    page = FOLDER / "index.html"
+    return html_response(call, page.read_text(encoding="utf-8"))
 
 
 def show_file(call: ControlCall) -> Response:

@@ -98,7 +98,8 @@ def _check_document_type(content_type: str, media_types: Sequence[str]) -> None:
     Raises:
         Problem: invalid_request.
     """
-    media_type = content_type.partition(";")[0].strip().lower()
+    media_type, _, _ = content_type.partition(";")
+    media_type = media_type.strip().lower()
     if media_type not in media_types:
         detail = (
             f"Content-Type: found {excerpt(content_type)}; "
