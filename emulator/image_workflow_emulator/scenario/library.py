@@ -68,9 +68,9 @@ class ScenarioLibrary:
         names = self.names()
         if name not in names:
             words = clause(
-                excerpt(name),
-                choice_of(names, "the name of a scenario"),
-                nearest(name, names),
+                found=excerpt(name),
+                expected=choice_of(names, "the name of a scenario"),
+                suggestions=nearest(name, names),
             )
             complaint = Complaint(file="scenarios", line=0, column=0, words=words)
             raise DocumentError([complaint])

@@ -30,7 +30,7 @@ class MatchReader:
         names = conditions.pop(kind, EVERY)
         if isinstance(names, str):
             names = [names]
-        match = Match(kind, frozenset(names), **conditions)
+        match = Match(kind=kind, names=frozenset(names), **conditions)
         self.check_names(steps, given)
         self._check_body(steps, match)
         self._check_query(steps, match)

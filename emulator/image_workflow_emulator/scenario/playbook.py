@@ -195,7 +195,8 @@ class Playbook:
 
     def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
         """Tell whether a rule is due on its next match."""
-        number = self.counts[rule.name].next_number(_subject(rule, facts))
+        counts = self.counts[rule.name]
+        number = counts.next_number(_subject(rule, facts))
         elapsed_ms = now - self.began_at
         draw = 0.0
         if rule.when.probability < 1:
@@ -204,19 +205,25 @@ class Playbook:
 
     def _draw(self, purpose: str, rule: Rule) -> float:
         """Draw a number from 0 to 1, which depends only on the number of the match."""
-        number = self.counts[rule.name].matched + 1
+        counts = self.counts[rule.name]
+        number = counts.matched + 1
         drawn = self.seed.number(f"scenario {purpose}", rule.name, number)
         return drawn / _DRAW_RANGE
 
     def _count(self, rules: Sequence[Rule], facts: Facts) -> None:
         """Count a match of each rule."""
         for rule in rules:
-            self.counts[rule.name].count(_subject(rule, facts))
+            counts = self.counts[rule.name]
+            counts.count(_subject(rule, facts))
 
     def rules_report(self) -> list[dict[str, Any]]:
         """Return how often each rule matched and fired, in the order of the file."""
         return [
-            {"name": name, "matched": counts.matched, "fired": counts.fired}
+            {
+                "name": name,
+                "matched": counts.matched,
+                "fired": counts.fired,
+            }
             for name, counts in self.counts.items()
         ]
 

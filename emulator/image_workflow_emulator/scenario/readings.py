@@ -83,7 +83,12 @@ def read_readings(document: Document) -> Readings | None:
             readings = parse_readings(text, readings)
         except ValueError as error:
             name = str(error)
-            document.check_word(steps, name, _nearby_names(name), _expected(name))
+            document.check_word(
+                steps,
+                word=name,
+                words=_nearby_names(name),
+                kind=_expected(name),
+            )
     return readings
 
 

@@ -52,7 +52,8 @@ class RuleReader:
         name = given.get("name", f"rule {index + 1}")
         self._check_name(steps, name, index)
         fault = _fault(then)
-        match = self._read_match((*steps, "match"), given.get("match", {}), fault)
+        given_match = given.get("match", {})
+        match = self._read_match((*steps, "match"), given_match, fault)
         if "problem" in then and match.kind == "operation":
             self._check_code((*steps, "then", "problem"), then["problem"], match)
         then_as_written = self._document.at(*steps, "then")

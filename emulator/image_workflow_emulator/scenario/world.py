@@ -132,8 +132,11 @@ class World(Struct, frozen=True):
         premade = self.premade
         if changes.premade is not None:
             premade = changes.premade
-        timings = {**self.timings, **changes.timings}
-        return World(tuple(teams.values()), timings, premade)
+        return World(
+            teams=tuple(teams.values()),
+            timings={**self.timings, **changes.timings},
+            premade=premade,
+        )
 
 
 def _changed_team(team: WorldTeam, change: WorldTeam) -> WorldTeam:
@@ -183,7 +186,8 @@ class WorldNames(Struct, frozen=True):
         """
         teams = dict(self.teams)
         keys = dict(self.keys)
-        for name, team in world.get("teams", {}).items():
+        given_teams = world.get("teams", {})
+        for name, team in given_teams.items():
             place = (*steps, "teams", name)
             can_be_new = "credentials" in team and self.only is None
             if not can_be_new:
