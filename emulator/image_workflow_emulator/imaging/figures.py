@@ -34,10 +34,25 @@ _LIGHT_TOP: Color = (238, 234, 228)
 _DARK_TOP: Color = (70, 74, 84)
 _SHOES: Color = (52, 50, 54)
 
-_HEAD = Box(left=-0.095, top=-0.008, width=0.19, height=0.19)
-_HELD = Box(left=-0.16, top=0.195, width=0.32, height=0.29)
+_HEAD = Box(
+    left=-0.095,
+    top=-0.008,
+    width=0.19,
+    height=0.19,
+)
+_HELD = Box(
+    left=-0.16,
+    top=0.195,
+    width=0.32,
+    height=0.29,
+)
 """Where a product is that is held."""
-_WORN = Box(left=-0.17, top=0.19, width=0.34, height=0.56)
+_WORN = Box(
+    left=-0.17,
+    top=0.19,
+    width=0.34,
+    height=0.56,
+)
 """Where a garment is; it begins at the top."""
 _GRIP = 0.62
 """How far down a product the hands are, as a share of its height."""

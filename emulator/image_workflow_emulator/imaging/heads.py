@@ -15,20 +15,60 @@ reduced.
 _EYES: Color = (44, 36, 36)
 _LIPS: Color = (140, 40, 40)
 
-_LONG_HAIR = Box(left=0.19, top=0.04, width=0.62, height=0.9)
-_HALF_LONG_HAIR = Box(left=0.19, top=0.04, width=0.62, height=0.66)
-_NECK = Box(left=0.41, top=0.6, width=0.18, height=0.45)
-_FACE = Box(left=0.28, top=0.13, width=0.44, height=0.63)
-_CROWN = Box(left=0.245, top=0.035, width=0.51, height=0.635)
-_FOREHEAD = Box(left=0.3, top=0.2, width=0.6, height=0.56)
-_LEFT_EYE = Box(left=0.388, top=0.42, width=0.044, height=0.044)
-_RIGHT_EYE = Box(left=0.568, top=0.42, width=0.044, height=0.044)
-_MOUTH = Box(left=0.41, top=0.47, width=0.18, height=0.15)
+_LONG_HAIR = Box(
+    left=0.19,
+    top=0.04,
+    width=0.62,
+    height=0.9,
+)
+_HALF_LONG_HAIR = _LONG_HAIR._replace(height=0.66)
+_NECK = Box(
+    left=0.41,
+    top=0.6,
+    width=0.18,
+    height=0.45,
+)
+_FACE = Box(
+    left=0.28,
+    top=0.13,
+    width=0.44,
+    height=0.63,
+)
+_CROWN = Box(
+    left=0.245,
+    top=0.035,
+    width=0.51,
+    height=0.635,
+)
+_FOREHEAD = Box(
+    left=0.3,
+    top=0.2,
+    width=0.6,
+    height=0.56,
+)
+_LEFT_EYE = Box(
+    left=0.388,
+    top=0.42,
+    width=0.044,
+    height=0.044,
+)
+_RIGHT_EYE = _LEFT_EYE._replace(left=0.568)
+_MOUTH = Box(
+    left=0.41,
+    top=0.47,
+    width=0.18,
+    height=0.15,
+)
 """Places in the square of a head."""
+_MOST_ASIDE = 0.09
+"""How far eyes and mouth move aside when the head is turned, as a share of its edge."""
 
-_PORTRAIT_HEAD = 0.655
+_HEAD_EDGE = 0.655
 _SHOULDERS_WIDTH = 0.68
+_SHOULDERS_HEIGHT = 0.7
 """Shares of the edge of a portrait."""
+_ABOVE_HEAD = 0.15
+"""The share of what a head leaves free that is above it."""
 _SHOULDERS_TOP = 0.96
 """A share of the head above it."""
 
@@ -46,7 +86,7 @@ class _HeadDrawing:
     def __init__(self, person: Person, edge: int, turn: float) -> None:
         self._person = person
         self._edge = edge
-        self._aside = 0.09 * turn
+        self._aside = _MOST_ASIDE * turn
         self._image = Image.new("RGBa", (edge, edge))
         self._pen = ImageDraw.Draw(self._image)
 
@@ -74,11 +114,11 @@ class _HeadDrawing:
         """Draw the hair above; long hair shows a part of the forehead."""
         place = self._corners(_CROWN)
         if self._person.gender == "male":
-            self._pen.chord(place, 196, 344, fill=self._person.hair)
+            self._pen.chord(place, start=196, end=344, fill=self._person.hair)
             return
-        self._pen.chord(place, 182, 358, fill=self._person.hair)
+        self._pen.chord(place, start=182, end=358, fill=self._person.hair)
         forehead = self._corners(_FOREHEAD)
-        self._pen.chord(forehead, 180, 270, fill=self._person.skin)
+        self._pen.chord(forehead, start=180, end=270, fill=self._person.skin)
 
     def _draw_features(self) -> None:
         for eye in (_LEFT_EYE, _RIGHT_EYE):
@@ -87,7 +127,7 @@ class _HeadDrawing:
         mouth = self._corners(self._turned(_MOUTH))
         lips = mix(self._person.skin, _LIPS, 0.55)
         thickness = max(1, self._edge // 48)
-        self._pen.arc(mouth, 25, 155, fill=lips, width=thickness)
+        self._pen.arc(mouth, start=25, end=155, fill=lips, width=thickness)
 
     def _turned(self, place: Box) -> Box:
         return place._replace(left=place.left + self._aside)
@@ -105,14 +145,15 @@ def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
     below it.
     """
     square = room.fit(1.0, down=0)
-    edge = square.width * _PORTRAIT_HEAD
-    head = square.place(edge, edge, down=0.15)
+    edge = square.width * _HEAD_EDGE
+    head = square.place(edge, edge, down=_ABOVE_HEAD)
     width = square.width * _SHOULDERS_WIDTH
     shoulders = Box(
         left=square.middle - width / 2,
         top=head.top + edge * _SHOULDERS_TOP,
         width=width,
-        height=square.height * 0.7,
+        height=square.height * _SHOULDERS_HEIGHT,
     )
     canvas.paint(disc(person.cloth), shoulders)
-    canvas.paint(draw_head(person, round(edge)), head)
+    face = draw_head(person, round(edge))
+    canvas.paint(face, head)

@@ -32,10 +32,26 @@ class Look(Struct, frozen=True):
 
 
 _LOOKS = {
-    "daylight": Look(tint=(252, 254, 255), gamma=0.82, contrast=0.92),
-    "flash": Look(tint=(246, 250, 255), gamma=0.95, contrast=1.45),
-    "golden": Look(tint=(255, 206, 132), gamma=0.9, contrast=1.05),
-    "low key": Look(tint=(150, 138, 132), gamma=1.5, contrast=1.1),
+    "daylight": Look(
+        tint=(252, 254, 255),
+        gamma=0.82,
+        contrast=0.92,
+    ),
+    "flash": Look(
+        tint=(246, 250, 255),
+        gamma=0.95,
+        contrast=1.45,
+    ),
+    "golden": Look(
+        tint=(255, 206, 132),
+        gamma=0.9,
+        contrast=1.05,
+    ),
+    "low key": Look(
+        tint=(150, 138, 132),
+        gamma=1.5,
+        contrast=1.1,
+    ),
 }
 
 
@@ -53,7 +69,11 @@ def look_of(preview: Picture) -> Look:
     mean = pixel.tobytes()
     peak = max(1, *mean)
     brightest = whole_color(level * 255 // peak for level in mean)
-    return Look(tint=mix(WHITE, brightest, 0.6), gamma=1.7 - peak / 255, contrast=1.1)
+    return Look(
+        tint=mix(WHITE, brightest, 0.6),
+        gamma=1.7 - peak / 255,
+        contrast=1.1,
+    )
 
 
 def filtered(image: Picture, look: Look) -> Picture:

@@ -29,18 +29,29 @@ class View(Struct, frozen=True):
         return self.share > 1
 
 
+_FULL = View(bottom=1.02, share=0.74)
+_CLOSE = View(bottom=0.5, share=1.0)
+_MEDIUM = View(bottom=0.6, share=0.82)
+_FAR = View(bottom=1.5, share=0.55)
+_DETAIL = View(bottom=0.5, share=1.7)
+_THREE_QUARTER = View(
+    bottom=0.6,
+    share=0.84,
+    across=0.3,
+    turn=1.0,
+)
 _DISTANCES = {
-    "close": View(0.5, 1.0),
-    "medium": View(0.6, 0.82),
-    "far": View(1.5, 0.55),
+    "close": _CLOSE,
+    "medium": _MEDIUM,
+    "far": _FAR,
 }
 _PHOTOSHOOT = (
-    View(1.02, 0.74),
-    View(0.5, 1.0),
-    View(bottom=0.6, share=0.84, across=0.3, turn=1.0),
-    View(0.5, 1.7),
+    _FULL,
+    _CLOSE,
+    _THREE_QUARTER,
+    _DETAIL,
 )
-"""By slot: full, close, three-quarter, detail."""
+"""By slot."""
 _PLACES = (0.5, 0.2, 0.8, 0.35, 0.65, 0.5)
 """Of single shots, by slot, as `across`."""
 _RETREAT = 0.05
@@ -50,17 +61,22 @@ _RETREAT = 0.05
 def view_of(recipe: PhotographRecipe) -> View:
     """The view of a slot, by the camera distance or by its place among the slots."""
     number = recipe.slot - 1
-    chosen = _DISTANCES[recipe.camera_distance or "medium"]
+    distance = _DISTANCES[recipe.camera_distance or "medium"]
     if not recipe.is_photoshoot:
-        share = 1 - _RETREAT * (number % len(_PLACES))
-        across = _PLACES[number % len(_PLACES)]
-        turn = 1.0 - 2 * across
-        return View(
-            bottom=chosen.bottom / share,
-            share=chosen.share * share,
-            across=across,
-            turn=turn,
-        )
+        return _single_view(distance, number % len(_PLACES))
     if recipe.camera_distance is not None and number == 0:
-        return chosen
+        return distance
     return _PHOTOSHOOT[number % len(_PHOTOSHOOT)]
+
+
+def _single_view(distance: View, number: int) -> View:
+    """A scene of its own: smaller than the one before, and in another place."""
+    share = 1 - _RETREAT * number
+    across = _PLACES[number]
+    turn = 1.0 - 2 * across
+    return View(
+        bottom=distance.bottom / share,
+        share=distance.share * share,
+        across=across,
+        turn=turn,
+    )
