@@ -15,7 +15,12 @@ from image_workflow_emulator.imaging.colors import (
     whole_color,
 )
 from image_workflow_emulator.imaging.memo import remembered
-from image_workflow_emulator.imaging.pictures import Picture, alpha_of, averaged
+from image_workflow_emulator.imaging.pictures import (
+    Mask,
+    Picture,
+    alpha_of,
+    averaged,
+)
 
 SUBJECT_EDGE = 960
 """Pixels of a subject that are enough."""
@@ -50,8 +55,8 @@ A disc has 13, a shirt 35, a wall of bricks thousands.
 class _Shape(Struct, frozen=True):
     """What of a picture is the subject, and what is seen of it and its shadow."""
 
-    solid: Picture
-    seen: Picture
+    solid: Mask
+    seen: Mask
 
 
 @remembered
@@ -118,25 +123,27 @@ def _shape_in(image: Picture, ground: Color, *, keeps_shadow: bool) -> _Shape:
     table = [level * brightest // 255 for level in masks.LEVELS]
     shadow_steps = shadow.point(table)
     rest = ImageChops.subtract(steps, shadow_steps)
-    solid = ImageChops.lighter(_slope(rest), _inside(rest))
+    solid = masks.joined(_slope(rest), _inside(rest))
     seen = solid
     if keeps_shadow:
-        seen = ImageChops.lighter(solid, shadow)
+        seen = masks.joined(solid, shadow)
     return _Shape(solid, seen)
 
 
-def _slope(steps: Picture) -> Picture:
+def _slope(steps: Picture) -> Mask:
     """From differences to the ground to the alpha of a subject."""
+    span = _OTHER - _ALIKE
     table = []
     for level in masks.LEVELS:
-        alpha = (level - _ALIKE) * 255 // (_OTHER - _ALIKE)
+        alpha = (level - _ALIKE) * 255 // span
         table.append(max(0, min(255, alpha)))
     return steps.point(table)
 
 
 def _lifted(image: Picture, shape: _Shape, color: Color | None) -> Picture | None:
     """The part of a picture that is seen, with black where it is not solid."""
-    box = masks.above(shape.seen, _FAINT).getbbox()
+    visible = masks.above(shape.seen, _FAINT)
+    box = visible.getbbox()
     if box is None:
         return None
     scale = image.width // shape.seen.width
@@ -144,14 +151,14 @@ def _lifted(image: Picture, shape: _Shape, color: Color | None) -> Picture | Non
     right = min(right, image.width)
     bottom = min(bottom, image.height)
     subject = image.crop((left, top, right, bottom))
-    size = subject.size
-    solid = shape.solid.resize(size, Image.Resampling.BILINEAR, box)
-    seen = shape.seen.resize(size, Image.Resampling.BILINEAR, box)
+    bilinear = Image.Resampling.BILINEAR
+    solid = shape.solid.resize(subject.size, bilinear, box)
+    seen = shape.seen.resize(subject.size, bilinear, box)
     if color is not None:
         subject = recolored(subject, color, solid)
     has_shadow = ImageChops.difference(solid, seen).getbbox()
     if has_shadow:
-        subject.paste(BLACK, mask=ImageChops.invert(solid))
+        subject.paste(BLACK, mask=masks.inverted(solid))
         subject.info[SHADOW] = True
     subject.putalpha(seen)
     return subject
@@ -162,10 +169,12 @@ def _lifted(image: Picture, shape: _Shape, color: Color | None) -> Picture | Non
 
 def _ground_of(image: Picture) -> Color | None:
     """The colour of the border; None if it has several."""
-    thickness = max(1, round(min(image.size) * _BORDER_SHARE))
-    border = masks.border_of(image.size, thickness)
-    ground = whole_color(ImageStat.Stat(image, border).median)
-    counts = _steps_from(image, ground).histogram(border)
+    thickness = round(min(image.size) * _BORDER_SHARE)
+    border = masks.border_of(image.size, max(1, thickness))
+    statistics = ImageStat.Stat(image, border)
+    ground = whole_color(statistics.median)
+    steps = _steps_from(image, ground)
+    counts = steps.histogram(border)
     alike_count = sum(counts[: 2 * _ALIKE])
     if alike_count < _PLAIN_SHARE * sum(counts):
         return None
@@ -180,7 +189,7 @@ def _steps_from(image: Picture, ground: Color) -> Picture:
     return masks.lightest(image.point(table))
 
 
-def _shadow_in(image: Picture, ground: Color) -> Picture:
+def _shadow_in(image: Picture, ground: Color) -> Mask:
     """How much a shadow darkens each pixel; nothing if the subject itself is like one.
 
     A shadow takes the same share of each channel of the ground.
@@ -190,10 +199,11 @@ def _shadow_in(image: Picture, ground: Color) -> Picture:
     difference = ImageChops.subtract(masks.lightest(losses), least)
     is_even = masks.below(difference, _SHADOW_GREY)
     is_shallow = masks.below(least, _SHADOW_DEPTH)
-    is_both = ImageChops.darker(is_even, is_shallow)
+    is_both = masks.common(is_even, is_shallow)
     is_shadow = masks.smoothed(is_both)
-    shadow = ImageChops.darker(least, is_shadow)
-    subject = ImageChops.subtract(_steps_from(image, ground), is_shadow)
+    shadow = masks.common(least, is_shadow)
+    steps = _steps_from(image, ground)
+    subject = masks.without(steps, is_shadow)
     shadow_share = masks.share_of(_slope(shadow))
     subject_share = masks.share_of(_slope(subject))
     if _LEAST_SHARE < shadow_share < subject_share:
@@ -214,7 +224,7 @@ def _losses_from(image: Picture, ground: Color) -> Picture:
 # Shape --------------------------------------------------------------------------------
 
 
-def _inside(steps: Picture) -> Picture:
+def _inside(steps: Picture) -> Mask:
     """A mask of what the ground does not reach from the border, except holes.
 
     A hole is enclosed ground with nothing in it, such as that in the handle of a mug.
@@ -224,30 +234,33 @@ def _inside(steps: Picture) -> Picture:
     ground = masks.below(small, _ALIKE)
     frame = masks.border_of(ground.size, 1)
     outside = masks.grown(frame, ground)
-    enclosed = ImageChops.subtract(ground, outside)
+    enclosed = masks.without(ground, outside)
     labels = _labels_in(enclosed, ground, outside)
-    unlabelled = ImageChops.subtract(enclosed, labels)
+    unlabelled = masks.without(enclosed, labels)
     holes = _without_specks(unlabelled)
-    empty = ImageChops.lighter(outside, holes)
-    inside = masks.shrunk(ImageChops.invert(empty), 5)
+    empty = masks.joined(outside, holes)
+    taken = masks.inverted(empty)
+    inside = masks.shrunk(taken, 5)
     return inside.resize(steps.size, Image.Resampling.BILINEAR)
 
 
-def _labels_in(enclosed: Picture, ground: Picture, outside: Picture) -> Picture:
+def _labels_in(enclosed: Mask, ground: Mask, outside: Mask) -> Mask:
     """The enclosed ground with something in it that touches nothing else."""
-    body = ImageChops.invert(ground)
-    rim = ImageChops.darker(body, masks.spread(outside))
-    islands = ImageChops.subtract(body, masks.grown(rim, body))
-    return masks.grown(masks.spread(islands), enclosed)
+    body = masks.inverted(ground)
+    rim = masks.common(body, masks.spread(outside))
+    mainland = masks.grown(rim, body)
+    islands = masks.without(body, mainland)
+    shores = masks.spread(islands)
+    return masks.grown(shores, enclosed)
 
 
-def _without_specks(mask: Picture) -> Picture:
+def _without_specks(mask: Mask) -> Mask:
     """The parts that are more than a few pixels wide; a gleam is no hole."""
     cores = masks.shrunk(mask, 5)
     return masks.grown(cores, mask)
 
 
-def _is_whole(solid: Picture) -> bool:
+def _is_whole(solid: Mask) -> bool:
     """Whether a mask is of one thing of a fair size.
 
     Its outline is not long for its area.
@@ -256,7 +269,8 @@ def _is_whole(solid: Picture) -> bool:
     if not _LEAST_SHARE < share < _MOST_SHARE:
         return False
     shape = masks.above(solid, 127)
-    length = masks.count_in(masks.outline_of(shape))
+    outline = masks.outline_of(shape)
+    length = masks.count_in(outline)
     area = masks.count_in(shape)
     return length**2 < _LONGEST_OUTLINE * area
 
@@ -264,13 +278,14 @@ def _is_whole(solid: Picture) -> bool:
 # Colour -------------------------------------------------------------------------------
 
 
-def recolored(image: Picture, color: Color, solid: Picture | None) -> Picture:
+def recolored(image: Picture, color: Color, solid: Mask | None) -> Picture:
     """A picture whose lights and shadows stay, and whose mean is a colour.
 
     The mean is that of where the mask is solid.
     """
     grey = opaque(image).convert("L")
-    (mean,) = ImageStat.Stat(grey, solid).mean
+    statistics = ImageStat.Stat(grey, solid)
+    (mean,) = statistics.mean
     result = ImageOps.colorize(
         grey,
         black=mix(color, BLACK, 0.8),

@@ -81,11 +81,31 @@ def smoothed(mask: Mask) -> Mask:
     return mask.filter(ImageFilter.MedianFilter(3))
 
 
+def inverted(mask: Mask) -> Mask:
+    """Where a mask is not."""
+    return ImageChops.invert(mask)
+
+
+def common(first: Mask, second: Mask) -> Mask:
+    """Where both masks are."""
+    return ImageChops.darker(first, second)
+
+
+def joined(first: Mask, second: Mask) -> Mask:
+    """Where one of two masks is, or both."""
+    return ImageChops.lighter(first, second)
+
+
+def without(mask: Mask, other: Mask) -> Mask:
+    """Where a mask is and the other is not."""
+    return ImageChops.subtract(mask, other)
+
+
 def grown(seed: Mask, room: Mask) -> Mask:
     """The parts of a room that touch a seed."""
-    reached = ImageChops.darker(seed, room)
+    reached = common(seed, room)
     while True:
-        larger = ImageChops.darker(spread(reached), room)
+        larger = common(spread(reached), room)
         if larger == reached:
             return reached
         reached = larger
@@ -93,7 +113,7 @@ def grown(seed: Mask, room: Mask) -> Mask:
 
 def outline_of(mask: Mask) -> Mask:
     """The pixels at the edge of a mask."""
-    return ImageChops.subtract(mask, shrunk(mask))
+    return without(mask, shrunk(mask))
 
 
 def share_of(mask: Mask) -> float:
