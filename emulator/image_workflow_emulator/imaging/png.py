@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from PIL import ImageChops, PngImagePlugin
+from PIL import PngImagePlugin
 
 from image_workflow_emulator.imaging import masks
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Mask, Picture
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -41,11 +41,15 @@ class Chunk(NamedTuple):
     start: int
     end: int
 
+    @property
+    def body_end(self) -> int:
+        """Where the checksum begins."""
+        return self.end - _CHECKSUM.size
+
     def body_in(self, data: bytes) -> bytes:
         """The content, without head and checksum."""
         start = self.start + _CHUNK_HEAD.size
-        end = self.end - _CHECKSUM.size
-        return data[start:end]
+        return data[start : self.body_end]
 
 
 def png_size(data: bytes) -> tuple[int, int]:
@@ -59,12 +63,12 @@ def open_png(data: bytes) -> PngImagePlugin.PngImageFile:
     used = _without_unused_chunks(data)
     image = PngImagePlugin.PngImageFile(io.BytesIO(used))
     key = image.info.get("transparency")
-    if (
-        image.mode == "L" and key is not None
-    ):  # the key has the file's levels, the picture has 256
+    if key is not None and image.mode == "L":
+        # The key has the levels of the file, the picture has 256.
         level_count = 1 << data[_DEPTH_PLACE]
+        highest = level_count - 1
         level = key % level_count
-        image.info["transparency"] = level * 255 // (level_count - 1)
+        image.info["transparency"] = level * 255 // highest
     return image
 
 
@@ -109,7 +113,7 @@ def _is_used(chunk: Chunk, data: bytes) -> bool:
 
 def _is_sound(chunk: Chunk, data: bytes) -> bool:
     body = chunk.body_in(data)
-    (checksum,) = _CHECKSUM.unpack_from(data, chunk.end - _CHECKSUM.size)
+    (checksum,) = _CHECKSUM.unpack_from(data, chunk.body_end)
     if zlib.crc32(chunk.kind + body) != checksum:
         return False
     if chunk.kind != b"iCCP":
@@ -118,7 +122,7 @@ def _is_sound(chunk: Chunk, data: bytes) -> bool:
     return compressed.startswith(b"\0")  # the only method of compression
 
 
-def alpha_of_deep_key(image: Picture, data: bytes) -> Picture | None:
+def alpha_of_deep_key(image: Picture, data: bytes) -> Mask | None:
     """The alpha channel of a decoded picture that had 16 bits a channel and a colour
     key; None without these.
 
@@ -138,8 +142,8 @@ def alpha_of_deep_key(image: Picture, data: bytes) -> Picture | None:
     lower_key = [level & 255 for level in key]
     upper_equal = _where_equal(image, upper_key)
     lower_equal = _where_equal(_lower_bytes(data), lower_key)
-    both_equal = ImageChops.darker(upper_equal, lower_equal)
-    return ImageChops.invert(both_equal)
+    transparent = masks.common(upper_equal, lower_equal)
+    return masks.inverted(transparent)
 
 
 def _lower_bytes(data: bytes) -> Picture:
@@ -149,10 +153,11 @@ def _lower_bytes(data: bytes) -> Picture:
     return image
 
 
-def _where_equal(image: Picture, color: list[int]) -> Picture:
-    """A mask of the pixels that have a colour, in mode L."""
+def _where_equal(image: Picture, color: list[int]) -> Mask:
+    """A mask of the pixels that have a colour."""
     mask = masks.everywhere(image.size)
     for number, level in enumerate(color):
         channel = image.getchannel(number)
-        mask = ImageChops.darker(mask, masks.equal(channel, level))
+        channel_equal = masks.equal(channel, level)
+        mask = masks.common(mask, channel_equal)
     return mask

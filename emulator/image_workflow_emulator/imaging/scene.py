@@ -9,13 +9,14 @@ edge distinguishes it from a gradient, which also has other colours in the middl
 changes to them slowly.
 """
 
+from collections import Counter
 from typing import Literal
 
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
 from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.colors import opaque
-from image_workflow_emulator.imaging.pictures import Picture, averaged
+from image_workflow_emulator.imaging.pictures import Mask, Picture, averaged
 
 Scene = Literal["clean", "foreground"]
 
@@ -54,21 +55,23 @@ def examine_scene(image: Picture) -> Scene:
         return "clean"
     contrast = _contrast(small, patch, border)
     needed_step = max(_LEAST_STEP, round(_STEP_SHARE * contrast))
-    steps = _steps(small).histogram(masks.outline_of(patch))
-    sharp_count = sum(steps[needed_step:])
-    if sharp_count >= _SHARP_SHARE * sum(steps):
+    outline = masks.outline_of(patch)
+    step_counts = _steps(small).histogram(outline)
+    sharp_count = sum(step_counts[needed_step:])
+    if sharp_count >= _SHARP_SHARE * sum(step_counts):
         return "foreground"
     return "clean"
 
 
 def _reduced(image: Picture) -> Picture:
-    size = (min(image.width, SCENE_EDGE), min(image.height, SCENE_EDGE))
-    sampled = image.resize(size, Image.Resampling.NEAREST)
+    width = min(image.width, SCENE_EDGE)
+    height = min(image.height, SCENE_EDGE)
+    sampled = image.resize((width, height), Image.Resampling.NEAREST)
     colored = opaque(sampled, _HIDDEN).convert("RGB")
     return averaged(colored, _EDGE)
 
 
-def _patch(small: Picture, border: Picture) -> Picture:
+def _patch(small: Picture, border: Mask) -> Mask:
     """A mask of the colours that are not the scene's own, without the border and single
     specks.
     """
@@ -84,26 +87,21 @@ def _patch(small: Picture, border: Picture) -> Picture:
 def _own_colors(colors: Picture) -> set[int]:
     """The colours that are frequent on two sides of the border or more."""
     far = _EDGE - _RING
-    sides = (
-        (0, 0, _RING, _EDGE),
-        (far, 0, _EDGE, _EDGE),
-        (0, 0, _EDGE, _RING),
-        (0, far, _EDGE, _EDGE),
-    )
-    counts = [colors.crop(side).histogram() for side in sides]
+    left = (0, 0, _RING, _EDGE)
+    right = (far, 0, _EDGE, _EDGE)
+    top = (0, 0, _EDGE, _RING)
+    bottom = (0, far, _EDGE, _EDGE)
     least = _OWN_SHARE * _EDGE * _RING
-    own_colors = set()
-    for color in range(256):
-        side_count = 0
-        for count in counts:
-            if count[color] >= least:
-                side_count += 1
-        if side_count >= 2:
-            own_colors.add(color)
-    return own_colors
+    side_counts: Counter[int] = Counter()
+    for side in (left, right, top, bottom):
+        pixel_counts = colors.crop(side).histogram()
+        for color, pixel_count in enumerate(pixel_counts):
+            if pixel_count >= least:
+                side_counts[color] += 1
+    return {color for color, count in side_counts.items() if count >= 2}
 
 
-def _contrast(small: Picture, patch: Picture, border: Picture) -> float:
+def _contrast(small: Picture, patch: Mask, border: Mask) -> float:
     """The largest difference of a channel between the mean of the patch and that of the
     border.
     """
@@ -117,4 +115,5 @@ def _steps(image: Picture) -> Picture:
     """Around each pixel, the largest difference of a channel between its neighbours."""
     brightest = image.filter(ImageFilter.MaxFilter(3))
     darkest = image.filter(ImageFilter.MinFilter(3))
-    return masks.lightest(ImageChops.subtract(brightest, darkest))
+    differences = ImageChops.subtract(brightest, darkest)
+    return masks.lightest(differences)
