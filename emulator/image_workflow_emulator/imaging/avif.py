@@ -47,13 +47,65 @@ _SEQUENCE_HEADER = 1
 class _Box(NamedTuple):
     """A box by its places in a file; `body` is where its content begins."""
 
+    data: bytes
     kind: bytes
     start: int
     body: int
     end: int
 
-    def content(self, data: bytes) -> bytes:
-        return data[self.body : self.end]
+    @property
+    def content(self) -> bytes:
+        return self.data[self.body : self.end]
+
+    @property
+    def content_with_head(self) -> bytes:
+        return self.data[self.start : self.end]
+
+    def reader(self) -> BitReader:
+        """A reader of the content; it does not stop where that ends."""
+        return BitReader(self.data, self.body)
+
+    def children(self, skipped: int = 0) -> Iterator["_Box"]:
+        """The boxes in this one, after some bytes that belong to itself."""
+        start = self.body + skipped
+        for _ in range(_MAX_BOXES):
+            body = start + _HEAD_BYTES
+            if body > self.end:
+                return
+            length, kind = struct.unpack_from(">I4s", self.data, start)
+            if length == 1:
+                (length,) = struct.unpack_from(">Q", self.data, body)
+                body += 8
+            if length == 0:
+                length = self.end - start
+            end = start + length
+            if end > self.end or body > end:
+                return
+            yield _Box(
+                data=self.data,
+                kind=kind,
+                start=start,
+                body=body,
+                end=end,
+            )
+            start = end
+
+    def child(self, kind: bytes) -> "_Box":
+        """The first box of a kind in this one. Raises StopIteration if there is
+        none.
+        """
+        return next(box for box in self.children() if box.kind == kind)
+
+
+def _whole_file(data: bytes) -> _Box:
+    """A file as a box without a head."""
+    return _Box(
+        data=data,
+        kind=b"",
+        start=0,
+        body=0,
+        end=len(data),
+    )
 
 
 class _Association(NamedTuple):
@@ -79,25 +131,23 @@ class _Item(Struct):
 class _Container(Struct):
     """The boxes that describe the pictures of a file."""
 
-    data: bytes
     meta: _Box
     children: Mapping[bytes, _Box]
     properties: Sequence[_Box]
     items: Sequence[_Item]
 
     def property_of(self, item: _Item, kind: bytes) -> _Box | None:
-        for _, number in item.associations:
-            if not 0 < number <= len(self.properties):
+        for association in item.associations:
+            if not 0 < association.number <= len(self.properties):
                 continue
-            box = self.properties[number - 1]
+            box = self.properties[association.number - 1]
             if box.kind == kind:
                 return box
         return None
 
     def primary_item(self) -> _Item:
         """Raises KeyError or StopIteration if there is none."""
-        box = self.children[b"pitm"]
-        reader = BitReader(self.data, box.body)
+        reader = self.children[b"pitm"].reader()
         version = reader.read(32) >> 24
         bit_count = 16
         if version > 0:
@@ -141,12 +191,14 @@ def announced_size(data: bytes) -> PixelSize | None:
     with contextlib.suppress(Exception):
         container = _read_container(data)
         extents = [box for box in container.properties if box.kind == b"ispe"]
-        sizes = [_size_in(data, box) for box in extents]
+        sizes = [_size_in(box) for box in extents]
     return max(sizes, key=lambda size: size.area, default=None)
 
 
-def _size_in(data: bytes, box: _Box) -> PixelSize:
-    reader = BitReader(data, box.body + _FULL_BOX_BYTES)
+def _size_in(extents: _Box) -> PixelSize:
+    """The size in a box `ispe`."""
+    reader = extents.reader()
+    reader.read(8 * _FULL_BOX_BYTES)
     width = reader.read(32)
     height = reader.read(32)
     return PixelSize(width, height)
@@ -164,8 +216,7 @@ def clean_aperture(data: bytes) -> Aperture | None:
         aperture = container.property_of(item, b"clap")
         extents = container.property_of(item, b"ispe")
         if aperture is not None and extents is not None:
-            reader = BitReader(data, aperture.body)
-            return _read_aperture(reader, _size_in(data, extents))
+            return _read_aperture(aperture.reader(), _size_in(extents))
     return None
 
 
@@ -176,7 +227,9 @@ def _read_aperture(reader: BitReader, size: PixelSize) -> Aperture | None:
     from_middle = _read_fraction(reader)
     left = from_center + (size.width - width) / 2
     top = from_middle + (size.height - height) / 2
-    edges = (left, top, left + width, top + height)
+    right = left + width
+    bottom = top + height
+    edges = (left, top, right, bottom)
     if any(edge.denominator != 1 for edge in edges):
         return None
     aperture = Aperture(*map(int, edges))
@@ -212,24 +265,29 @@ def _with_announced_size(data: bytes) -> bytes:
     except Exception:  # a container that cannot be read
         return data
     name = container.meta.start + 4
-    return data[:name] + b"free" + data[name + 4 :] + meta
+    after_name = name + 4
+    return data[:name] + b"free" + data[after_name:] + meta
 
 
 def _meta_with_size(container: _Container, size: PixelSize) -> bytes:
-    data = container.data
-    lists = container.children[b"iprp"]
-    old_properties = _box_named(b"ipco", data, lists.body, lists.end)
-    extents = _boxed(b"ispe", struct.pack(">III", 0, *size))
-    properties = _boxed(b"ipco", old_properties.content(data) + extents)
-    associations = _associations_with(container, len(container.properties) + 1)
-    version_and_flags = container.meta.content(data)[:_FULL_BOX_BYTES]
+    version_and_flags = container.meta.content[:_FULL_BOX_BYTES]
     pieces = [version_and_flags]
     for box in container.children.values():
         if box.kind == b"iprp":
-            pieces.append(_boxed(b"iprp", properties + associations))
+            pieces.append(_lists_with_size(container, box, size))
         else:
-            pieces.append(data[box.start : box.end])
+            pieces.append(box.content_with_head)
     return _boxed(b"meta", b"".join(pieces))
+
+
+def _lists_with_size(container: _Container, lists: _Box, size: PixelSize) -> bytes:
+    """The box `iprp` with a size, which becomes the last of the properties."""
+    old_properties = lists.child(b"ipco").content
+    extents = _boxed(b"ispe", struct.pack(">III", 0, *size))
+    properties = _boxed(b"ipco", old_properties + extents)
+    size_number = len(container.properties) + 1
+    associations = _associations_with(container, size_number)
+    return _boxed(b"iprp", properties + associations)
 
 
 def _associations_with(container: _Container, new_number: int) -> bytes:
@@ -240,8 +298,9 @@ def _associations_with(container: _Container, new_number: int) -> bytes:
     head = struct.pack(">BBH", 1, 0, 1)
     count = struct.pack(">I", len(container.items))
     pieces = [head, count]
+    added = _Association(is_essential=0, number=new_number)
     for item in container.items:
-        associations = [_Association(0, new_number), *item.associations]
+        associations = [added, *item.associations]
         pieces.append(struct.pack(">IB", item.id, len(associations)))
         pieces += [association.packed() for association in associations]
     return _boxed(b"ipma", b"".join(pieces))
@@ -255,47 +314,23 @@ def _boxed(kind: bytes, content: bytes) -> bytes:
 # Reading ------------------------------------------------------------------------------
 
 
-def _boxes(data: bytes, start: int, end: int) -> Iterator[_Box]:
-    for _ in range(_MAX_BOXES):
-        if start + _HEAD_BYTES > end:
-            return
-        length, kind = struct.unpack_from(">I4s", data, start)
-        body = start + _HEAD_BYTES
-        if length == 1:
-            (length,) = struct.unpack_from(">Q", data, body)
-            body += 8
-        if length == 0:
-            length = end - start
-        if start + length > end or body > start + length:
-            return
-        yield _Box(kind, start, body, start + length)
-        start += length
-
-
-def _box_named(kind: bytes, data: bytes, start: int, end: int) -> _Box:
-    """Raises StopIteration if there is none."""
-    return next(box for box in _boxes(data, start, end) if box.kind == kind)
-
-
 def _read_container(data: bytes) -> _Container:
     """Raises nearly any exception for a broken file."""
-    meta = _box_named(b"meta", data, 0, len(data))
-    inside = _boxes(data, meta.body + _FULL_BOX_BYTES, meta.end)
-    children = {box.kind: box for box in inside}
+    meta = _whole_file(data).child(b"meta")
+    children = {box.kind: box for box in meta.children(_FULL_BOX_BYTES)}
     lists = children[b"iprp"]
-    properties = _box_named(b"ipco", data, lists.body, lists.end)
-    associations = _box_named(b"ipma", data, lists.body, lists.end)
+    properties = lists.child(b"ipco")
+    associations = lists.child(b"ipma")
     return _Container(
-        data=data,
         meta=meta,
         children=children,
-        properties=list(_boxes(data, properties.body, properties.end)),
-        items=_read_items(data, associations),
+        properties=list(properties.children()),
+        items=_read_items(associations),
     )
 
 
-def _read_items(data: bytes, associations: _Box) -> list[_Item]:
-    reader = BitReader(data, associations.body)
+def _read_items(associations: _Box) -> list[_Item]:
+    reader = associations.reader()
     version = reader.read(8)
     flags = reader.read(24)
     identifier_bits = 16 if version == 0 else 32
@@ -303,7 +338,8 @@ def _read_items(data: bytes, associations: _Box) -> list[_Item]:
     item_count = min(reader.read(32), _MAX_BOXES)
     items = []
     for _ in range(item_count):
-        item = _Item(reader.read(identifier_bits), [])
+        identifier = reader.read(identifier_bits)
+        item = _Item(identifier, associations=[])
         association_count = reader.read(8)
         for _ in range(association_count):
             is_essential = reader.read(1)
@@ -316,14 +352,18 @@ def _read_items(data: bytes, associations: _Box) -> list[_Item]:
 def _size_of_bitstream(container: _Container, item: _Item) -> PixelSize:
     """Raises ValueError if no sequence header is where it should be."""
     start = _place_of(container, item)
-    reader = BitReader(container.data, start)
+    reader = BitReader(container.meta.data, start)
     for _ in range(_MAX_BOXES):
         reader.read(1)
         kind = reader.read(4)
         has_extension = reader.read(1)
         has_size = reader.read(1)
-        reader.read(9 if has_extension else 1)
-        length = _variable_number(reader) if has_size else 0
+        reader.read(1)
+        if has_extension:
+            reader.read(8)
+        length = 0
+        if has_size:
+            length = _variable_number(reader)
         if kind == _SEQUENCE_HEADER:
             return _size_of_sequence(reader)
         if not has_size:
@@ -362,7 +402,8 @@ def _skip_operating_points(reader: BitReader) -> None:
     if reader.read(1):
         raise ValueError("the sequence header has timing")
     has_display_delay = reader.read(1)
-    for _ in range(reader.read(5) + 1):
+    point_count = reader.read(5) + 1
+    for _ in range(point_count):
         reader.read(12)  # operating_point_idc
         level = reader.read(5)
         if level > 7:
@@ -371,31 +412,78 @@ def _skip_operating_points(reader: BitReader) -> None:
             reader.read(4)
 
 
-def _place_of(container: _Container, item: _Item) -> int:
-    """Where the bitstream of a picture begins, from the box `iloc`.
+# Places -------------------------------------------------------------------------------
 
-    Raises ValueError if the box does not say.
+
+class _Location(NamedTuple):
+    """Where the bytes of a picture are: an entry of the box `iloc`."""
+
+    identifier: int
+    method: int
+    """0 counts from the beginning of the file."""
+    base: int
+    offsets: Sequence[int]
+
+
+class _LocationWidths(Struct, frozen=True):
+    """How many bits the numbers of an entry have."""
+
+    identifier: int
+    offset: int
+    length: int
+    base: int
+    index: int
+
+
+def _place_of(container: _Container, item: _Item) -> int:
+    """Where the bitstream of a picture begins.
+
+    Raises ValueError if the box `iloc` does not say.
     """
-    reader = BitReader(container.data, container.children[b"iloc"].body)
-    version = reader.read(32) >> 24
-    offset_bits = 8 * reader.read(4)
-    length_bits = 8 * reader.read(4)
-    base_bits = 8 * reader.read(4)
-    index_bits = 8 * reader.read(4)
-    identifier_bits = 16 if version < 2 else 32
-    for _ in range(reader.read(identifier_bits)):
-        identifier = reader.read(identifier_bits)
-        method = 0
-        if version > 0:
-            method = reader.read(16)
-        reader.read(16)  # data_reference_index
-        base = reader.read(base_bits)
-        offsets = []
-        for _ in range(reader.read(16)):
-            if version > 0:
-                reader.read(index_bits)
-            offsets.append(reader.read(offset_bits))
-            reader.read(length_bits)
-        if identifier == item.id and offsets and method == 0:
-            return base + offsets[0]
+    for location in _locations(container.children[b"iloc"]):
+        if location.identifier != item.id:
+            continue
+        if location.method == 0 and location.offsets:
+            return location.base + location.offsets[0]
     raise ValueError("the picture has no place")
+
+
+def _locations(box: _Box) -> Iterator[_Location]:
+    reader = box.reader()
+    version = reader.read(32) >> 24
+    widths = _LocationWidths(
+        identifier=16 if version < 2 else 32,
+        offset=8 * reader.read(4),
+        length=8 * reader.read(4),
+        base=8 * reader.read(4),
+        index=8 * reader.read(4),
+    )
+    location_count = reader.read(widths.identifier)
+    for _ in range(location_count):
+        yield _read_location(reader, version, widths)
+
+
+def _read_location(
+    reader: BitReader,
+    version: int,
+    widths: _LocationWidths,
+) -> _Location:
+    identifier = reader.read(widths.identifier)
+    method = 0
+    if version > 0:
+        method = reader.read(16)
+    reader.read(16)  # data_reference_index
+    base = reader.read(widths.base)
+    extent_count = reader.read(16)
+    offsets = []
+    for _ in range(extent_count):
+        if version > 0:
+            reader.read(widths.index)
+        offsets.append(reader.read(widths.offset))
+        reader.read(widths.length)
+    return _Location(
+        identifier=identifier,
+        method=method,
+        base=base,
+        offsets=offsets,
+    )
