@@ -19,7 +19,12 @@ from image_workflow_emulator.imaging.colors import (
     opaque,
 )
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
-from image_workflow_emulator.imaging.pictures import Picture, Size, resized
+from image_workflow_emulator.imaging.pictures import (
+    Picture,
+    Size,
+    aspect_of,
+    resized,
+)
 
 Ground = Picture | Color | None
 """A picture or a gradient, a colour, or nothing, which is transparent."""
@@ -147,7 +152,7 @@ class Canvas:
         """
         if not images:
             return
-        aspects = [image.width / image.height for image in images]
+        aspects = [aspect_of(image) for image in images]
         arrangement = Arrangement(gap=2 * self.gap, share=share, across=across)
         rows = arrange(aspects, room, arrangement)
         unpainted = list(images)

@@ -15,8 +15,7 @@ from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color, chance, opaque
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
 from image_workflow_emulator.imaging.labels import QUIET, sign, text_line
-from image_workflow_emulator.imaging.pictures import Picture
-from image_workflow_emulator.imaging.plaque import (
+from image_workflow_emulator.imaging.panels import (
     SMALLEST_WITH_WORDS,
     Cells,
     Layout,
@@ -24,9 +23,12 @@ from image_workflow_emulator.imaging.plaque import (
     paste_panel,
     stack,
 )
+from image_workflow_emulator.imaging.pictures import Picture, aspect_of
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wrap
 
 _ACCENT: Color = (150, 186, 255)
+_PANEL_SHARE = 0.5
+"""How much of the width or the height the panel takes at most."""
 _ONE_EDGE = 960
 """Pixels of a single input that are enough."""
 _SEVERAL_EDGE = 480
@@ -43,22 +45,26 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Picture:
     asked for.
     """
     size = (recipe.width, recipe.height)
-    layout = layout_of(size, beside_share=0.5, below_share=0.5)
-    ground = backdrop(chance(recipe.instructions, *recipe.inputs))
-    canvas = Canvas.of(layout.size, ground)
+    layout = layout_of(size, beside_share=_PANEL_SHARE, below_share=_PANEL_SHARE)
+    hue = chance(recipe.instructions, *recipe.inputs)
+    canvas = Canvas.of(layout.size, backdrop(hue))
     room = layout.scene
     if min(size) >= SMALLEST_WITH_WORDS:
-        panel = _Panel(recipe, layout).image()
-        down = 1.0
-        if layout.is_beside:
-            down = 0.5
-        place = layout.plaque.place(panel.width, panel.height, down=down)
-        if not layout.is_beside:
-            room = room.above(place.top - layout.margin)
-        radius = max(layout.size) / 56
-        paste_panel(canvas.image, panel=panel, place=place, radius=radius)
+        room = _paint_panel(canvas, recipe, layout)
     _paint_inputs(canvas, inputs, room)
     return enlarged(canvas.image, size)
+
+
+def _paint_panel(canvas: Canvas, recipe: EditRecipe, layout: Layout) -> Box:
+    """Paint the panel. Returns the room that it leaves."""
+    panel = _Panel(recipe, layout).image()
+    down = 1.0
+    if layout.is_beside:
+        down = 0.5
+    place = layout.panel.place(panel.width, panel.height, down=down)
+    radius = max(layout.size) / 56
+    paste_panel(canvas.image, panel=panel, place=place, radius=radius)
+    return layout.scene_without(place)
 
 
 def _paint_inputs(canvas: Canvas, inputs: Sequence[bytes], room: Box) -> None:
@@ -66,49 +72,52 @@ def _paint_inputs(canvas: Canvas, inputs: Sequence[bytes], room: Box) -> None:
     if len(inputs) == 1:
         enough = _ONE_EDGE
     photos = [opaque(load(data, enough)) for data in inputs]
-    aspects = [photo.width / photo.height for photo in photos]
+    aspects = [aspect_of(photo) for photo in photos]
     unpainted = iter(photos)
     arrangement = Arrangement(canvas.gap, down=0.5)
     for row in arrange(aspects, room, arrangement):
         for box in row.boxes:
-            canvas.paint_framed(next(unpainted), box)
+            photo = next(unpainted)
+            canvas.paint_framed(photo, box)
 
 
 class _Panel:
-    """The instructions with letters as large as fit, below a line that says what they
-    are.
-    """
+    """The instructions, below a line that says what they are."""
 
     def __init__(self, recipe: EditRecipe, layout: Layout) -> None:
         self._recipe = recipe
-        self._longest = max(layout.size)
-        self._width = round(layout.plaque.width)
-        self._most_height = round(layout.plaque.height)
-        self._longest_word = _longest_word_in(recipe.instructions)
-        letters = min(self._longest * _HEAD_LETTERS, self._width / 14)
-        size = max(_SMALLEST_LETTERS, round(letters))
-        self._edge = round(size * 0.6)
-        self._head = self._draw_head(size)
-        head_height = max(cell.height for cell in self._head)
-        self._text_width = max(1, self._width - 2 * self._edge)
-        self._text_height = self._most_height - head_height - 3 * self._edge
+        self._longest_edge = max(layout.size)
+        self._width = round(layout.panel.width)
+        self._most_height = round(layout.panel.height)
+        letters = min(self._longest_edge * _HEAD_LETTERS, self._width / 14)
+        self._head_letters = max(_SMALLEST_LETTERS, round(letters))
+        self._edge = round(self._head_letters * 0.6)
 
     def image(self) -> Picture:
         """The panel, as high as it needs to be."""
-        face = Face(self._letters())
-        text = self._draw_text(face)
-        edge = self._edge
-        panel = stack([self._head, [text]], width=self._width, edge=edge, gap=edge)
+        head = self._head()
+        text = self._text_below(head)
+        panel = stack(
+            [head, [text.image()]],
+            width=self._width,
+            edge=self._edge,
+            gap=self._edge,
+        )
         height = min(panel.height, self._most_height)
         return panel.crop((0, 0, panel.width, height))
 
-    def _draw_head(self, size: int) -> Cells:
-        face = Face(round(size * 1.4))
-        mark = sign("Edit", face=face, height=size * 2, color=_ACCENT)
+    def _head(self) -> Cells:
+        size = self._head_letters
+        mark = sign(
+            "Edit",
+            face=Face(round(size * 1.4)),
+            height=size * 2,
+            color=_ACCENT,
+        )
         small = Face(max(_SMALLEST_LETTERS, round(size * 0.8)))
         free = self._width - mark.width - 3 * self._edge
-        written = shorten(self._facts(), small, free)
-        return [mark, text_line(written, small, QUIET)]
+        facts = shorten(self._facts(), small, free)
+        return [mark, text_line(facts, small, QUIET)]
 
     def _facts(self) -> str:
         recipe = self._recipe
@@ -123,45 +132,68 @@ class _Panel:
             facts[0] = "1 input"
         return " · ".join(filter(None, facts))
 
-    def _letters(self) -> int:
-        """The largest size at which all words fit, or the smallest readable one."""
-        largest = round(self._longest * _LARGEST_LETTERS)
-        sizes = range(largest, _SMALLEST_LETTERS, -1)
-        number = bisect_left(sizes, True, key=self._fits)
-        if number == len(sizes):
-            return _SMALLEST_LETTERS
-        return sizes[number]
-
-    def _most_lines(self, face: Face) -> int:
-        return max(1, self._text_height // face.line_height)
-
-    def _lines(self, face: Face, most_lines: int) -> list[str]:
-        return wrap(
+    def _text_below(self, head: Cells) -> "_Text":
+        """The instructions, in the room that the head leaves."""
+        head_height = max(cell.height for cell in head)
+        width = self._width - 2 * self._edge
+        return _Text(
             self._recipe.instructions,
-            face,
-            width=self._text_width,
-            most_lines=most_lines,
+            width=max(1, width),
+            height=self._most_height - head_height - 3 * self._edge,
+            largest=round(self._longest_edge * _LARGEST_LETTERS),
         )
 
-    def _fits(self, size: int) -> bool:
-        face = Face(size)
-        if face.length(self._longest_word) > self._text_width:
-            return False
-        most_lines = self._most_lines(face)
-        lines = self._lines(face, most_lines + 1)
-        return len(lines) <= most_lines
 
-    def _draw_text(self, face: Face) -> Picture:
+class _Text:
+    """A text with letters as large as fit."""
+
+    def __init__(self, text: str, width: int, height: int, largest: int) -> None:
+        self._text = text
+        self._width = width
+        self._height = height
+        self._largest = largest
+        self._longest_word = _longest_word_in(text)
+
+    def image(self) -> Picture:
+        """The text, as high as it is; what does not fit is left out."""
+        face = Face(self._letters())
         lines = self._lines(face, self._most_lines(face))
         height = max(1, len(lines) * face.line_height)
-        image = Image.new("RGB", (self._text_width, height), INK)
+        image = Image.new("RGB", (self._width, height), INK)
         for number, line in enumerate(lines):
             middle = (number + 0.5) * face.line_height
             face.draw(image, x=0, middle=middle, text=line, color=WHITE)
         return image
 
+    def _letters(self) -> int:
+        """The largest size at which all words fit, or the smallest readable one."""
+        sizes = range(self._largest, _SMALLEST_LETTERS, -1)
+        number = bisect_left(sizes, True, key=self._fits)
+        if number == len(sizes):
+            return _SMALLEST_LETTERS
+        return sizes[number]
+
+    def _fits(self, size: int) -> bool:
+        face = Face(size)
+        if face.length(self._longest_word) > self._width:
+            return False
+        most_lines = self._most_lines(face)
+        lines = self._lines(face, most_lines + 1)
+        return len(lines) <= most_lines
+
+    def _most_lines(self, face: Face) -> int:
+        return max(1, self._height // face.line_height)
+
+    def _lines(self, face: Face, most_lines: int) -> list[str]:
+        return wrap(
+            self._text,
+            face,
+            width=self._width,
+            most_lines=most_lines,
+        )
+
 
 def _longest_word_in(text: str) -> str:
     words = plain_text(text).split()
-    whole = [word for word in words if len(word) <= _LONGEST_WORD]
-    return max(whole, key=len, default="")
+    unparted = [word for word in words if len(word) <= _LONGEST_WORD]
+    return max(unparted, key=len, default="")

@@ -14,7 +14,7 @@ from image_workflow_emulator.imaging.colors import BLACK, Color, mix, whole_colo
 from image_workflow_emulator.imaging.geometry import Box, Point
 from image_workflow_emulator.imaging.heads import draw_head
 from image_workflow_emulator.imaging.people import Person
-from image_workflow_emulator.imaging.pictures import Picture, alpha_of
+from image_workflow_emulator.imaging.pictures import Picture, alpha_of, aspect_of
 
 FIGURE_HEIGHT = 720
 """Pixels."""
@@ -195,14 +195,14 @@ def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
         head = draw_head(figure.person, _HEAD_EDGE, turn)
     moved = _HEAD._replace(left=_HEAD.left + 0.02 * turn)
     narrowed = 1 - 0.2 * abs(turn)
-    aspect = head.width / head.height * narrowed
+    aspect = aspect_of(head) * narrowed
     place = _in_pixels(moved).fit(aspect, down=1.0)
     canvas.paint(head, place)
 
 
 def _paint_garment(canvas: Canvas, garment: Picture, turn: float) -> None:
     narrowed = 1 - 0.25 * abs(turn)
-    aspect = garment.width / garment.height * narrowed
+    aspect = aspect_of(garment) * narrowed
     place = _in_pixels(_WORN).fit(aspect, down=0)
     canvas.paint(garment, place)
 
@@ -223,7 +223,7 @@ def _paint_held(canvas: Canvas, figure: Figure, product: Picture) -> None:
 
 
 def _held_place(product: Picture) -> Box:
-    return _HELD.fit(product.width / product.height, down=0)
+    return _HELD.fit(aspect_of(product), down=0)
 
 
 def _gripping_wrists(figure: Figure) -> list[Point]:

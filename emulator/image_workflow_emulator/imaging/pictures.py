@@ -16,6 +16,11 @@ Corners: TypeAlias = tuple[float, float, float, float]
 """The upper left and the lower right corner, as Pillow takes them."""
 
 
+def aspect_of(picture: Picture) -> float:
+    """Width by height."""
+    return picture.width / picture.height
+
+
 def resized(picture: Picture, size: Size, part: Corners | None = None) -> Picture:
     """A picture, or a part of it, at another size; smooth, and fast for a much smaller
     one.
