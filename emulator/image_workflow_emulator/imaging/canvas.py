@@ -6,40 +6,38 @@ Must not know any recipe, nor what a picture shows.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 from msgspec import Struct
 from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
-from image_workflow_emulator.imaging.colors import (
-    BLACK,
-    WHITE,
-    Color,
-    color_of_hue,
-    opaque,
-)
+from image_workflow_emulator.imaging.colors import BLACK, WHITE, Color, opaque
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
+from image_workflow_emulator.imaging.grounds import HORIZON, Ground
 from image_workflow_emulator.imaging.pictures import (
+    Corners,
+    Mask,
     Picture,
     Size,
     aspect_of,
     resized,
+    stretched,
 )
-
-Ground = Picture | Color | None
-"""A picture or a gradient, a colour, or nothing, which is transparent."""
 
 SHADOW = "shadow"
 """The name in a picture's `info` that says it has a shadow of its own."""
 
-_HORIZON = 0.62
-"""Where the floor of a backdrop begins, as a share of the height."""
 _SMOOTHING = 2
 """Masks are drawn this much larger, then reduced, for soft edges."""
 _GAP_SHARE = 0.03
 """The least gap between pictures, as a share of the shorter edge."""
 _FRAME_SHARE = 0.009
 _SHELF_SHARE = 0.02
+_SHADOW_WIDTH = 1.28
+"""A share of the width of the thing."""
+_SHADOW_HEIGHT = 0.22
+"""A share of the shorter edge of the thing."""
+_SHADOW_ABOVE = 0.55
+"""The share of its shadow that is above the floor."""
 _SHELF_FRONT: Color = (150, 144, 140)
 _SHELF_TOP: Color = (244, 242, 240)
 
@@ -68,6 +66,19 @@ class _Pixels(Struct, frozen=True):
     @property
     def height(self) -> int:
         return self.bottom - self.top
+
+    @property
+    def size(self) -> Size:
+        return self.width, self.height
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """The upper left one."""
+        return self.left, self.top
+
+    @property
+    def is_empty(self) -> bool:
+        return self.width <= 0 or self.height <= 0
 
     def within(self, size: Size) -> "_Pixels":
         """The part that a picture of this size has; it may be empty."""
@@ -99,9 +110,13 @@ class Canvas:
             return cls(Image.new("RGB", size, ground))
         if ground.width == 1:
             return cls(stretched(ground, size))
-        middle = (0.5, _HORIZON)
-        bilinear = Image.Resampling.BILINEAR
-        return cls(ImageOps.fit(opaque(ground), size, bilinear, 0, middle))
+        image = ImageOps.fit(
+            opaque(ground),
+            size,
+            method=Image.Resampling.BILINEAR,
+            centering=(0.5, HORIZON),
+        )
+        return cls(image)
 
     @property
     def is_transparent(self) -> bool:
@@ -109,9 +124,13 @@ class Canvas:
         return self.image.mode == "RGBA"
 
     @property
+    def _shorter_edge(self) -> int:
+        return min(self.image.size)
+
+    @property
     def gap(self) -> float:
         """The least gap between pictures."""
-        return min(self.image.size) * _GAP_SHARE
+        return self._shorter_edge * _GAP_SHARE
 
     def paint(self, image: Picture, box: Box) -> None:
         """Paint a picture in RGB or RGBA, stretched into a box; what is outside of the
@@ -119,24 +138,16 @@ class Canvas:
         """
         target = _Pixels.nearest(box)
         seen = target.within(self.image.size)
-        if seen.width <= 0 or seen.height <= 0:
+        if seen.is_empty:
             return
-        across = image.width / target.width
-        down = image.height / target.height
-        source = (
-            (seen.left - target.left) * across,
-            (seen.top - target.top) * down,
-            (seen.right - target.left) * across,
-            (seen.bottom - target.top) * down,
-        )
-        piece = resized(image, (seen.width, seen.height), source)
-        corner = (seen.left, seen.top)
+        part = _part_seen(image, target, seen)
+        piece = resized(image, seen.size, part)
         if self.is_transparent:
-            self.image.alpha_composite(piece.convert("RGBA"), corner)
+            self.image.alpha_composite(piece.convert("RGBA"), seen.corner)
         elif piece.mode == "RGBA":
-            self.image.paste(piece, corner, piece)
+            self.image.paste(piece, seen.corner, mask=piece)
         else:
-            self.image.paste(piece, corner)
+            self.image.paste(piece, seen.corner)
 
     def paint_all(
         self,
@@ -153,7 +164,11 @@ class Canvas:
         if not images:
             return
         aspects = [aspect_of(image) for image in images]
-        arrangement = Arrangement(gap=2 * self.gap, share=share, across=across)
+        arrangement = Arrangement(
+            gap=2 * self.gap,
+            share=share,
+            across=across,
+        )
         rows = arrange(aspects, room, arrangement)
         unpainted = list(images)
         for row in rows:
@@ -174,7 +189,8 @@ class Canvas:
     def paint_framed(self, image: Picture, box: Box) -> None:
         """Paint a picture in a white frame that fills the box."""
         self.paint(_PLAIN_WHITE, box)
-        self.paint(image, box.inset(min(self.image.size) * _FRAME_SHARE))
+        thickness = self._shorter_edge * _FRAME_SHARE
+        self.paint(image, box.inset(thickness))
 
     def _paint_shelf(self, boxes: Sequence[Box], floor: float) -> None:
         """Paint a shelf for what is in some boxes; where nothing is behind them, there
@@ -182,7 +198,7 @@ class Canvas:
         """
         if self.is_transparent:
             return
-        thickness = max(3.0, min(self.image.size) * _SHELF_SHARE)
+        thickness = max(3.0, self._shorter_edge * _SHELF_SHARE)
         left = boxes[0].left - self.gap
         right = boxes[-1].right + self.gap
         top = floor - thickness / 4
@@ -198,85 +214,39 @@ class Canvas:
         """
         if self.is_transparent:
             return
-        width = max(1, round(box.width * 1.28))
-        height = max(1, round(min(box.width, box.height) * 0.22))
+        shorter_edge = min(box.width, box.height)
+        width = max(1, round(box.width * _SHADOW_WIDTH))
+        height = max(1, round(shorter_edge * _SHADOW_HEIGHT))
         left = round(box.middle - width / 2)
-        top = round(box.bottom - height * 0.55)
+        top = round(box.bottom - height * _SHADOW_ABOVE)
         shadow = stretched(_shadow(), (width, height))
         self.image.paste(BLACK, (left, top), shadow)
 
 
+def _part_seen(image: Picture, target: _Pixels, seen: _Pixels) -> Corners:
+    """The part of a picture that is seen, if it fills its target."""
+    across = image.width / target.width
+    down = image.height / target.height
+    left = (seen.left - target.left) * across
+    top = (seen.top - target.top) * down
+    right = (seen.right - target.left) * across
+    bottom = (seen.bottom - target.top) * down
+    return left, top, right, bottom
+
+
 _PLAIN_WHITE = Image.new("RGB", (1, 1), WHITE)
-
-
-# Grounds ------------------------------------------------------------------------------
-
-
-def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> Picture:
-    """A column, one pixel wide, through colours at heights from 0 (top) to 1 (bottom),
-    in order.
-    """
-    column = Image.new("RGB", (1, length))
-    first = (0.0, stops[0][1])
-    last = (1.0, stops[-1][1])
-    for (start, upper), (end, lower) in pairwise((first, *stops, last)):
-        top = round(start * length)
-        height = round(end * length) - top
-        if height > 0:
-            column.paste(_blend(upper, lower, height), (0, top))
-    return column
-
-
-def _blend(upper: Color, lower: Color, height: int) -> Picture:
-    ends = Image.frombytes("RGB", (1, 2), bytes((*upper, *lower)))
-    between = (0, 0.5, 1, 1.5)
-    return ends.resize((1, height), Image.Resampling.BILINEAR, between)
-
-
-def backdrop(hue: float) -> Picture:
-    """A plain wall and floor, as a column."""
-    wall = color_of_hue(hue=hue, saturation=0.1, value=0.97)
-    floor = color_of_hue(hue=hue, saturation=0.17, value=0.84)
-    front = color_of_hue(hue=hue, saturation=0.14, value=0.92)
-    stops = (
-        (0.0, wall),
-        (_HORIZON - 0.02, wall),
-        (_HORIZON + 0.04, floor),
-        (1.0, front),
-    )
-    return gradient_column(stops)
-
-
-def stretched(image: Picture, size: Size) -> Picture:
-    """The image at this size; itself if it has it."""
-    if image.size == size:
-        return image
-    if image.width == 1:  # a gradient needs no arithmetic from left to right
-        column = image.resize((1, size[1]), Image.Resampling.BILINEAR)
-        return column.resize(size, Image.Resampling.NEAREST)
-    return resized(image, size)
-
-
-def enlarged(image: Picture, size: Size) -> Picture:
-    """The image at twice its size, or itself if it has this size.
-
-    Pixels are doubled: computing those between them takes ten times as long, and a PNG
-    is then twice as large.
-    """
-    if image.size == size:
-        return image
-    return image.resize(size, Image.Resampling.NEAREST)
 
 
 # Shapes -------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=16)
-def rounded_mask(width: int, height: int, radius: float) -> Picture:
+def rounded_mask(width: int, height: int, radius: float) -> Mask:
     """A mask of a rounded rectangle, with soft edges."""
     mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING))
     outline = (0, 0, mask.width - 1, mask.height - 1)
-    ImageDraw.Draw(mask).rounded_rectangle(outline, radius * _SMOOTHING, fill=255)
+    pen = ImageDraw.Draw(mask)
+    pen.rounded_rectangle(outline, radius * _SMOOTHING, fill=255)
     return mask.reduce(_SMOOTHING)
 
 
@@ -285,13 +255,15 @@ def disc(content: Picture | Color, edge: int = 256) -> Picture:
     if isinstance(content, Picture):
         content = opaque(content)
     image = Canvas.of((edge, edge), content).image
-    image.putalpha(rounded_mask(edge, edge, edge / 2))
+    circle = rounded_mask(edge, edge, radius=edge / 2)
+    image.putalpha(circle)
     return image
 
 
 @lru_cache(maxsize=1)
-def _shadow() -> Picture:
+def _shadow() -> Mask:
     """A mask of a small blurred ellipse, to be stretched; its edges are left empty."""
     mask = Image.new("L", (96, 96))
-    ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=90)
+    pen = ImageDraw.Draw(mask)
+    pen.ellipse((16, 16, 79, 79), fill=90)
     return mask.filter(ImageFilter.GaussianBlur(6))

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import EditRecipe
-from image_workflow_emulator.imaging.canvas import Canvas, backdrop, enlarged
+from image_workflow_emulator.imaging.canvas import Canvas
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color, chance, opaque
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
+from image_workflow_emulator.imaging.grounds import backdrop
 from image_workflow_emulator.imaging.labels import QUIET, sign, text_line
 from image_workflow_emulator.imaging.panels import (
     SMALLEST_WITH_WORDS,
@@ -23,7 +24,7 @@ from image_workflow_emulator.imaging.panels import (
     paste_panel,
     stack,
 )
-from image_workflow_emulator.imaging.pictures import Picture, aspect_of
+from image_workflow_emulator.imaging.pictures import Picture, aspect_of, enlarged
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wrap
 
 _ACCENT: Color = (150, 186, 255)

@@ -5,11 +5,12 @@ Team's own, from their sources.
 from collections.abc import Sequence
 
 from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
-from image_workflow_emulator.imaging.canvas import Canvas, backdrop
+from image_workflow_emulator.imaging.canvas import Canvas
 from image_workflow_emulator.imaging.cards import Card
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import chance, color_of_hue
 from image_workflow_emulator.imaging.figures import Figure, draw_figure, stance_of
+from image_workflow_emulator.imaging.grounds import backdrop
 from image_workflow_emulator.imaging.heads import paint_portrait
 from image_workflow_emulator.imaging.looks import filtered, named_look
 from image_workflow_emulator.imaging.people import person_of
@@ -27,9 +28,14 @@ def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Picture:
     main = sources.pop(recipe.index % len(sources))
     if recipe.kind == "background":  # behind subjects, so without words
         return Canvas.of(size, main).image
-    card = _card_before(recipe, chance(recipe.name, *recipe.inputs))
+    hue = chance(recipe.name, *recipe.inputs)
+    card = _card_before(recipe, hue)
     card.canvas.paint_all([main], card.room)
-    return card.finished(recipe.name, facts=_words_of(recipe.kind), swatches=sources)
+    return card.finished(
+        recipe.name,
+        facts=_words_of(recipe.kind),
+        swatches=sources,
+    )
 
 
 def premade_ingredient(recipe: PremadeRecipe, _inputs: Sequence[bytes]) -> Picture:
@@ -61,7 +67,8 @@ def _card_before(recipe: CardRecipe | PremadeRecipe, hue: float) -> Card:
 
 def _style_card(recipe: PremadeRecipe) -> Card:
     """A photo that was taken in the style."""
-    card = _card_before(recipe, chance("style", recipe.name))
+    hue = chance("style", recipe.name)
+    card = _card_before(recipe, hue)
     photo = draw_shirt(recipe.name, recipe.index)
     look = named_look(recipe.name)
     if look is not None:

@@ -29,6 +29,29 @@ def resized(picture: Picture, size: Size, part: Corners | None = None) -> Pictur
     return picture.resize(size, bilinear, part, reducing_gap=1.0)
 
 
+def stretched(picture: Picture, size: Size) -> Picture:
+    """The picture at this size; itself if it has it."""
+    if picture.size == size:
+        return picture
+    if picture.width > 1:
+        return resized(picture, size)
+    # A gradient needs no arithmetic from left to right.
+    _, height = size
+    column = picture.resize((1, height), Image.Resampling.BILINEAR)
+    return column.resize(size, Image.Resampling.NEAREST)
+
+
+def enlarged(picture: Picture, size: Size) -> Picture:
+    """The picture at twice its size, or itself if it has this size.
+
+    Pixels are doubled: computing those between them takes ten times as long, and a PNG
+    is then twice as large.
+    """
+    if picture.size == size:
+        return picture
+    return picture.resize(size, Image.Resampling.NEAREST)
+
+
 def averaged(picture: Picture, edge: int) -> Picture:
     """A small square whose pixels are the means of those that they stand for."""
     return picture.resize((edge, edge), Image.Resampling.BOX)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from PIL import Image, ImageDraw, ImageOps
 
-from image_workflow_emulator.imaging.canvas import gradient_column
 from image_workflow_emulator.imaging.colors import Color, chance, color_of_hue
 from image_workflow_emulator.imaging.geometry import Point
+from image_workflow_emulator.imaging.grounds import Stop, gradient_column
 from image_workflow_emulator.imaging.pictures import Picture
 
 _PAPER: Color = (246, 246, 244)
@@ -52,7 +52,11 @@ def draw_place(name: str) -> Picture:
 
 
 def _draw_paper() -> Picture:
-    stops = ((0.0, _PAPER_SHADE), (0.55, _PAPER_LIGHT), (1.0, _PAPER_FRONT))
+    stops = (
+        Stop(0.0, _PAPER_SHADE),
+        Stop(0.55, _PAPER_LIGHT),
+        Stop(1.0, _PAPER_FRONT),
+    )
     return gradient_column(stops)
 
 
@@ -63,15 +67,15 @@ def _draw_vignette(_name: str) -> Picture:
 
 def _draw_beach(_name: str) -> Picture:
     stops = (
-        (0.0, _SKY),
-        (0.45, _HAZE),
-        (0.45, _SEA),
-        (0.6, _SHALLOWS),
-        (0.6, _SURF),
-        (0.62, _SURF),
-        (0.62, _WET_SAND),
-        (0.7, _SAND),
-        (1.0, _DARK_SAND),
+        Stop(0.0, _SKY),
+        Stop(0.45, _HAZE),
+        Stop(0.45, _SEA),
+        Stop(0.6, _SHALLOWS),
+        Stop(0.6, _SURF),
+        Stop(0.62, _SURF),
+        Stop(0.62, _WET_SAND),
+        Stop(0.7, _SAND),
+        Stop(1.0, _DARK_SAND),
     )
     return gradient_column(stops, 1024)
 
@@ -79,24 +83,28 @@ def _draw_beach(_name: str) -> Picture:
 def _draw_street(_name: str) -> Picture:
     """A brick wall in daylight, and the pavement before it."""
     image = Image.new("RGB", (_STREET_EDGE, _STREET_EDGE), _MORTAR)
-    draw = ImageDraw.Draw(image)
+    pen = ImageDraw.Draw(image)
     for row in range(_BRICK_ROWS):
-        top = row * _BRICK_HEIGHT
-        shift = _BRICK_WIDTH // 2 * (row % 2)
+        shift = 0
+        if row % 2:
+            shift = _BRICK_WIDTH // 2
         for left in range(-shift, _STREET_EDGE, _BRICK_WIDTH):
-            value = 0.44 + 0.18 * chance("brick", row, left)
-            right = left + _BRICK_WIDTH - 3
-            bottom = top + _BRICK_HEIGHT - 3
-            outline = (left + 2, top + 2, right, bottom)
-            draw.rectangle(
-                outline,
-                fill=color_of_hue(hue=0.03, saturation=0.6, value=value),
-            )
+            _draw_brick(pen, row, left)
     kerb = _BRICK_ROWS * _BRICK_HEIGHT
     right = bottom = _STREET_EDGE
-    draw.rectangle((0, kerb, right, bottom), fill=_PAVEMENT)
-    draw.rectangle((0, kerb, right, kerb + 8), fill=_KERB)
+    pen.rectangle((0, kerb, right, bottom), fill=_PAVEMENT)
+    pen.rectangle((0, kerb, right, kerb + 8), fill=_KERB)
     return image
+
+
+def _draw_brick(pen: ImageDraw.ImageDraw, row: int, left: int) -> None:
+    """Draw a brick of a shade of its own, with mortar around it."""
+    top = row * _BRICK_HEIGHT
+    right = left + _BRICK_WIDTH - 3
+    bottom = top + _BRICK_HEIGHT - 3
+    value = 0.44 + 0.18 * chance("brick", row, left)
+    color = color_of_hue(hue=0.03, saturation=0.6, value=value)
+    pen.rectangle((left + 2, top + 2, right, bottom), fill=color)
 
 
 def draw_shirt(name: str, number: int = 0) -> Picture:
@@ -105,15 +113,16 @@ def draw_shirt(name: str, number: int = 0) -> Picture:
     cloth = color_of_hue(hue=hue, saturation=0.7, value=0.66)
     stripes = color_of_hue(hue=hue, saturation=0.7, value=0.54)
     image = Image.new("RGB", (_SHIRT_EDGE, _SHIRT_EDGE), _PAPER)
-    draw = ImageDraw.Draw(image)
+    pen = ImageDraw.Draw(image)
     middle = _SHIRT_EDGE // 2
     left_side = [(middle - point.x, point.y) for point in _HALF_SHIRT]
     right_side = [(middle + point.x, point.y) for point in _HALF_SHIRT]
     right_side.reverse()
-    draw.polygon(left_side + right_side, fill=cloth)
+    pen.polygon(left_side + right_side, fill=cloth)
     for x in range(380, 680, 44):
-        draw.line((x, 240, x, 896), fill=stripes, width=8)
-    draw.ellipse(_NECKLINE, fill=_PAPER)
+        stripe = (x, 240, x, 896)
+        pen.line(stripe, fill=stripes, width=8)
+    pen.ellipse(_NECKLINE, fill=_PAPER)
     return image
 
 

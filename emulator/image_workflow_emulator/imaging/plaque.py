@@ -6,7 +6,6 @@ from msgspec import Struct
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import Recipe
-from image_workflow_emulator.imaging.canvas import enlarged
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color
 from image_workflow_emulator.imaging.geometry import Box
 from image_workflow_emulator.imaging.labels import QUIET, chip, sign, text_line
@@ -18,7 +17,7 @@ from image_workflow_emulator.imaging.panels import (
     paste_panel,
     stack,
 )
-from image_workflow_emulator.imaging.pictures import Picture, Size
+from image_workflow_emulator.imaging.pictures import Picture, Size, enlarged
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wrap
 
 _BESIDE_SHARE = 0.28

@@ -1,7 +1,7 @@
 """The scene of a Product Photography: products, alone or with people."""
 
 from image_workflow_emulator.domain.recipes import PhotographRecipe
-from image_workflow_emulator.imaging.canvas import Canvas, Ground, backdrop
+from image_workflow_emulator.imaging.canvas import Canvas
 from image_workflow_emulator.imaging.colors import chance, color_of
 from image_workflow_emulator.imaging.figures import (
     FIGURE_ASPECT,
@@ -11,6 +11,7 @@ from image_workflow_emulator.imaging.figures import (
 )
 from image_workflow_emulator.imaging.garments import is_worn
 from image_workflow_emulator.imaging.geometry import Box
+from image_workflow_emulator.imaging.grounds import Ground, backdrop
 from image_workflow_emulator.imaging.looks import Look, filtered, look_of, named_look
 from image_workflow_emulator.imaging.people import person_of
 from image_workflow_emulator.imaging.photographed_heads import skin_of
