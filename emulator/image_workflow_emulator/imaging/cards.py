@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PIL import Image
 
-from image_workflow_emulator.imaging.canvas import Canvas, Ground
+from image_workflow_emulator.imaging.canvas import Canvas
 from image_workflow_emulator.imaging.colors import INK, WHITE
 from image_workflow_emulator.imaging.geometry import Box
+from image_workflow_emulator.imaging.grounds import Ground
 from image_workflow_emulator.imaging.labels import QUIET, chip, text_line
 from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten
@@ -35,7 +36,7 @@ class Card:
         self.canvas = Canvas.of(size, ground)
         picture_height = max(1.0, height * PICTURE_SHARE)
         margin = min(width, picture_height) * _MARGIN_SHARE
-        self.room = Box(left=0, top=0, width=width, height=picture_height).inset(margin)
+        self.room = Box.of_size(width, picture_height).inset(margin)
 
     def finished(
         self,
@@ -47,38 +48,55 @@ class Card:
         image = self.canvas.image
         top = round(image.height * PICTURE_SHARE)
         if image.width >= _SMALLEST_WITH_WORDS and top < image.height:
-            size = (image.width, image.height - top)
-            plaque = _plaque(size, name, facts, swatches)
-            image.paste(plaque, (0, top))
+            plaque = _CardPlaque(image.width, image.height - top)
+            plaque.write_title(name)
+            plaque.write_facts(facts)
+            for swatch in swatches:
+                plaque.append_swatch(swatch)
+            image.paste(plaque.image, (0, top))
         return image
 
 
-def _plaque(size: Size, name: str, facts: str, swatches: Sequence[Picture]) -> Picture:
-    width, height = size
-    edge = height // 6
-    free = width - 2 * edge
-    plaque = Image.new("RGB", size, INK)
-    title_face = _face(height * _TITLE_LETTERS)
-    title = shorten(plain_text(name), title_face, free)
-    middle = height * _TITLE_MIDDLE
-    title_face.draw(plaque, x=edge, middle=middle, text=title, color=WHITE)
-    face = _face(height * _FACTS_LETTERS)
-    line = text_line(shorten(plain_text(facts), face, free), face, QUIET)
-    _paste_fact(plaque, line, edge)
-    left = edge + line.width + edge
-    for swatch in swatches:
-        edge_of_chip = round(height * _SWATCH_SHARE)
-        small = chip("", face=face, height=edge_of_chip, swatch=swatch)
-        _paste_fact(plaque, small, left)
-        left += small.width + edge // 2
-    return plaque
+class _CardPlaque:
+    """A title, and below it facts and swatches, one after another from the left."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.image = Image.new("RGB", (width, height), INK)
+        self._height = height
+        self._edge = height // 6
+        self._text_width = width - 2 * self._edge
+        self._facts_face = _face(height * _FACTS_LETTERS)
+        self._next_left = self._edge
+
+    def write_title(self, name: str) -> None:
+        face = _face(self._height * _TITLE_LETTERS)
+        face.draw(
+            self.image,
+            x=self._edge,
+            middle=self._height * _TITLE_MIDDLE,
+            text=self._fitting(name, face),
+            color=WHITE,
+        )
+
+    def write_facts(self, facts: str) -> None:
+        text = self._fitting(facts, self._facts_face)
+        line = text_line(text, self._facts_face, QUIET)
+        self._append(line, gap=self._edge)
+
+    def append_swatch(self, swatch: Picture) -> None:
+        height = round(self._height * _SWATCH_SHARE)
+        cell = chip("", face=self._facts_face, height=height, swatch=swatch)
+        self._append(cell, gap=self._edge // 2)
+
+    def _fitting(self, text: str, face: Face) -> str:
+        return shorten(plain_text(text), face, self._text_width)
+
+    def _append(self, cell: Picture, gap: int) -> None:
+        """Paste a cell into the second line; the next one follows after a gap."""
+        top = round(self._height * _FACTS_MIDDLE - cell.height / 2)
+        self.image.paste(cell, (self._next_left, top))
+        self._next_left += cell.width + gap
 
 
 def _face(letters: float) -> Face:
     return Face(max(_SMALLEST_LETTERS, round(letters)))
-
-
-def _paste_fact(plaque: Picture, cell: Picture, left: int) -> None:
-    """Paste text or a swatch into the second line."""
-    top = round(plaque.height * _FACTS_MIDDLE - cell.height / 2)
-    plaque.paste(cell, (left, top))
