@@ -54,6 +54,13 @@ _WORN = Box(
     height=0.56,
 )
 """Where a garment is; it begins at the top."""
+_HAND = Box(
+    left=-0.022,
+    top=-0.022,
+    width=0.044,
+    height=0.05,
+)
+"""Where a hand is, from its wrist."""
 _GRIP = 0.62
 """How far down a product the hands are, as a share of its height."""
 _HALF_ARM = 0.125
@@ -185,15 +192,15 @@ def draw_figure(figure: Figure) -> Picture:
 
 def _in_pixels(box: Box) -> Box:
     """A place of a figure, in its picture."""
-    scaled = box.scaled(FIGURE_HEIGHT)
-    return scaled._replace(left=scaled.left + FIGURE_HEIGHT * FIGURE_ASPECT / 2)
+    middle = FIGURE_HEIGHT * FIGURE_ASPECT / 2
+    return box.scaled(FIGURE_HEIGHT).moved(across=middle)
 
 
 def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
     head = figure.head
     if head is None:
         head = draw_head(figure.person, _HEAD_EDGE, turn)
-    moved = _HEAD._replace(left=_HEAD.left + 0.02 * turn)
+    moved = _HEAD.moved(across=0.02 * turn)
     narrowed = 1 - 0.2 * abs(turn)
     aspect = aspect_of(head) * narrowed
     place = _in_pixels(moved).fit(aspect, down=1.0)
@@ -212,22 +219,15 @@ def _paint_held(canvas: Canvas, figure: Figure, product: Picture) -> None:
     canvas.paint(product, place)
     shaded = mix(figure.person.skin, BLACK, 0.06)
     hand = disc(shaded, _HAND_EDGE)
-    for wrist in _gripping_wrists(figure):
-        around = Box(
-            left=wrist.x - 0.022,
-            top=wrist.y - 0.022,
-            width=0.044,
-            height=0.05,
-        )
-        canvas.paint(hand, _in_pixels(around))
+    for side in (-1, 1):
+        if _grips(figure, side):
+            wrist = _wrist(figure, side)
+            around = _HAND.moved(across=wrist.x, down=wrist.y)
+            canvas.paint(hand, _in_pixels(around))
 
 
 def _held_place(product: Picture) -> Box:
     return _HELD.fit(aspect_of(product), down=0)
-
-
-def _gripping_wrists(figure: Figure) -> list[Point]:
-    return [_wrist(figure, side) for side in (-1, 1) if _grips(figure, side)]
 
 
 def _grips(figure: Figure, side: int) -> bool:
@@ -255,13 +255,16 @@ def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
     makes it.
     """
     reach = dist(shoulder, wrist)
-    bent = _HALF_ARM**2 - reach**2 / 4
-    height = sqrt(max(0.0, bent))
+    height_squared = _HALF_ARM**2 - reach**2 / 4
+    height = sqrt(max(0.0, height_squared))
     outwards = side * height / reach
     across = wrist.x - shoulder.x
     down = wrist.y - shoulder.y
     middle = shoulder.towards(wrist, 0.5)
-    return Point(middle.x + down * outwards, middle.y - across * outwards)
+    return Point(
+        x=middle.x + down * outwards,
+        y=middle.y - across * outwards,
+    )
 
 
 class _Body:
@@ -269,6 +272,8 @@ class _Body:
 
     def __init__(self, figure: Figure, turn: float) -> None:
         self._figure = figure
+        self._skin = figure.person.skin
+        self._trousers = mix(figure.person.cloth, BLACK, 0.3)
         self._turn = turn
         self._farther = 1 - 0.45 * abs(turn)
         self._height = FIGURE_HEIGHT * _SMOOTHING
@@ -293,27 +298,22 @@ class _Body:
         hip = _HIP.mirrored(side)
         self._draw_limb(_LEG_WIDTH, self._trousers, hip, ankle)
 
-    @property
-    def _trousers(self) -> Color:
-        return mix(self._figure.person.cloth, BLACK, 0.3)
-
     def draw_torso(self) -> None:
         self._draw_limb(_WAIST_WIDTH, self._trousers, *_WAIST)
         color = self._top
         if self._figure.is_worn:
-            color = self._figure.person.skin
+            color = self._skin
         self._draw_limb(_CHEST_WIDTH, color, *_CHEST)
         self._draw_limb(_SPINE_WIDTH, color, *_SPINE)
 
     def draw_arms(self) -> None:
         """Draw both arms; below a garment they have its sleeves already."""
+        sleeve = mix(self._top, BLACK, 0.05)
         for side in (-1, 1):
             shoulder = _SHOULDER.mirrored(side)
             wrist = _wrist(self._figure, side)
             elbow = _elbow(shoulder, wrist, side)
-            skin = self._figure.person.skin
-            self._draw_limb(_ARM_WIDTH, skin, shoulder, elbow, wrist)
-            sleeve = mix(self._top, BLACK, 0.05)
+            self._draw_limb(_ARM_WIDTH, self._skin, shoulder, elbow, wrist)
             sleeve_end = shoulder.towards(elbow, 0.5)
             self._draw_limb(_SLEEVE_WIDTH, sleeve, shoulder, sleeve_end)
 
@@ -332,10 +332,14 @@ class _Body:
 
     def _place_of(self, point: Point) -> Point:
         """A place in pixels; the farther side is narrower."""
-        x = point.x * self._height
+        across = point.x * self._height
         if point.x * self._turn < 0:
-            x *= self._farther
-        return Point(self._image.width / 2 + x, point.y * self._height)
+            across *= self._farther
+        middle = self._image.width / 2
+        return Point(
+            x=middle + across,
+            y=point.y * self._height,
+        )
 
 
 def _top_of(figure: Figure) -> Color:
@@ -352,5 +356,5 @@ def _top_of(figure: Figure) -> Color:
 
 
 def _mean_color(product: Picture) -> Color:
-    mask = alpha_of(product)
-    return whole_color(ImageStat.Stat(product, mask).mean)
+    statistics = ImageStat.Stat(product, alpha_of(product))
+    return whole_color(statistics.mean)

@@ -1,7 +1,7 @@
 """Points and boxes, and how several pictures share a room, in any one unit."""
 
 from collections.abc import Sequence
-from math import sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -91,6 +91,10 @@ class Box(NamedTuple):
         width = min(self.width, self.height * aspect)
         return self.place(width, width / aspect, down=down)
 
+    def moved(self, across: float = 0.0, down: float = 0.0) -> "Box":
+        """The box, farther to the right and farther down."""
+        return self._replace(left=self.left + across, top=self.top + down)
+
     def scaled(self, factor: float) -> "Box":
         """The box in a smaller unit, `factor` of which make one."""
         return Box(
@@ -132,6 +136,11 @@ class _Shape(NamedTuple):
     width: float
     height: float
 
+    @classmethod
+    def of_aspect(cls, aspect: float) -> "_Shape":
+        width = sqrt(aspect)
+        return cls(width, 1 / width)
+
 
 Shapes = Sequence[_Shape]
 
@@ -154,7 +163,7 @@ def arrange(aspects: Sequence[float], room: Box, arrangement: Arrangement) -> li
 
     All pictures have the same area. What is left of the width parts those of a row.
     """
-    shapes = [_Shape(sqrt(aspect), 1 / sqrt(aspect)) for aspect in aspects]
+    shapes = [_Shape.of_aspect(aspect) for aspect in aspects]
     best_rows: list[Shapes] = []
     best_scale = 0.0
     for row_count in range(1, len(shapes) + 1):
@@ -174,7 +183,8 @@ def _in_rows(shapes: Shapes, row_count: int) -> list[Shapes]:
     for number in range(row_count):
         start = end
         rows_left = row_count - number
-        end += -(-(len(shapes) - start) // rows_left)
+        shapes_left = len(shapes) - start
+        end += ceil(shapes_left / rows_left)
         rows.append(shapes[start:end])
     return rows
 
@@ -182,11 +192,17 @@ def _in_rows(shapes: Shapes, row_count: int) -> list[Shapes]:
 def _scale_of(rows: Sequence[Shapes], room: Box, gap: float) -> float:
     """By how much the shapes can be enlarged; they are never smaller than a pixel."""
     height = sum(_height_of(row) for row in rows)
-    scales = [(room.height - gap * (len(rows) - 1)) / height]
+    free_height = room.height - _gaps_in(rows, gap)
+    scales = [free_height / height]
     for row in rows:
-        free = room.width - gap * (len(row) - 1)
-        scales.append(free / _width_of(row))
+        free_width = room.width - _gaps_in(row, gap)
+        scales.append(free_width / _width_of(row))
     return max(1.0, min(scales))
+
+
+def _gaps_in(sequence: Sequence[object], gap: float) -> float:
+    """The width of all gaps between its elements."""
+    return gap * (len(sequence) - 1)
 
 
 def _height_of(row: Shapes) -> float:
@@ -204,12 +220,13 @@ def _placed(
     arrangement: Arrangement,
 ) -> list[Row]:
     heights = [_height_of(row) * scale for row in rows]
-    total = sum(heights) + arrangement.gap * (len(rows) - 1)
+    total = sum(heights) + _gaps_in(rows, arrangement.gap)
     top = room.top + (room.height - total) * arrangement.down
     placed = []
     for row, height in zip(rows, heights, strict=True):
         floor = top + height
-        placed.append(Row(_boxes_on(floor, row, scale, room, arrangement), floor))
+        boxes = _boxes_on(floor, row, scale, room, arrangement)
+        placed.append(Row(boxes, floor))
         top = floor + arrangement.gap
     return placed
 
@@ -223,9 +240,10 @@ def _boxes_on(
 ) -> list[Box]:
     width = _width_of(row) * scale
     free = max(0.0, room.width - width)
-    most_gap = max(arrangement.gap, _MOST_SPREAD * width / len(row))
-    gap = min(max(arrangement.gap, free / (len(row) + 1)), most_gap)
-    taken = width + gap * (len(row) - 1)
+    even_gap = free / (len(row) + 1)
+    widest_gap = _MOST_SPREAD * width / len(row)
+    gap = max(arrangement.gap, min(even_gap, widest_gap))
+    taken = width + _gaps_in(row, gap)
     left = room.left + (room.width - taken) * arrangement.across
     boxes = []
     for shape in row:

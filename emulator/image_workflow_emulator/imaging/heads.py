@@ -130,7 +130,7 @@ class _HeadDrawing:
         self._pen.arc(mouth, start=25, end=155, fill=lips, width=thickness)
 
     def _turned(self, place: Box) -> Box:
-        return place._replace(left=place.left + self._aside)
+        return place.moved(across=self._aside)
 
     def _draw_rounded(self, place: Box, radius: float, color: Color) -> None:
         corners = self._corners(place)

@@ -34,7 +34,9 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
     if recipe.colorway_hex is not None:
         return color_of(recipe.colorway_hex)
     name = recipe.colorway.casefold()
-    color = named_color((name.replace(" ", ""), *reversed(name.split())))
+    joined = name.replace(" ", "")
+    last_word_first = reversed(name.split())
+    color = named_color((joined, *last_word_first))
     if color is not None:
         return color
     return color_of_hue(hue=chance(name), saturation=0.6, value=0.7)
@@ -45,11 +47,17 @@ def _plaque(
     pictures: ShotInputs,
     color: Color | None,
 ) -> Plaque:
+    title = ", ".join(recipe.product_names)
+    if not title:
+        title = _counted(recipe.subject_count, "photo")
     return Plaque(
         sign=f"{recipe.slot}/{recipe.slot_count}",
-        accent=color_of_hue(hue=recipe.slot * 0.38, saturation=0.5, value=1.0),
-        title=", ".join(recipe.product_names)
-        or _counted(recipe.subject_count, "photo"),
+        accent=color_of_hue(
+            hue=recipe.slot * 0.38,
+            saturation=0.5,
+            value=1.0,
+        ),
+        title=title,
         facts=" · ".join(filter(None, _facts(recipe))),
         chips=list(_chips(recipe, pictures, color)),
         quotation=recipe.directions,

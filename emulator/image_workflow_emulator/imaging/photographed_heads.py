@@ -36,7 +36,7 @@ def head_in(picture: Picture) -> Picture:
     a circle.
     """
     edge = min(picture.size) * _HEAD_SHARE
-    frame = Box.of_size(*picture.size)
+    frame = Box.of_size(picture.width, picture.height)
     place = frame.place(edge, edge, down=_ABOVE_HEAD)
     head = resized(picture, (_HEAD_EDGE, _HEAD_EDGE), place.corners)
     return cut_out(head) or disc(head, _HEAD_EDGE)
@@ -48,7 +48,8 @@ def skin_of(head: Picture) -> Color:
     mask = _skin_mask(small)
     if masks.share_of(mask) < _LEAST_SKIN:
         return NEUTRAL_SKIN
-    return whole_color(ImageStat.Stat(small, mask).median)
+    statistics = ImageStat.Stat(small, mask)
+    return whole_color(statistics.median)
 
 
 def _skin_mask(small: Picture) -> Mask:

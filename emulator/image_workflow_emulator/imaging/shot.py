@@ -99,21 +99,26 @@ class Shot:
     def _paint_people(self, canvas: Canvas, stage: Box) -> None:
         """Paint people, each with a product, and other products beside them."""
         people = self._recipe.people
-        others = self._pictures.subjects[people:]
+        products_alone = self._pictures.subjects[people:]
         across = self._view.across
-        if others:
+        if products_alone:
             width = stage.width * _PEOPLE_SHARE
             aside = stage.right_of(stage.left + width + canvas.gap)
-            canvas.paint_all(others, aside)
+            canvas.paint_all(products_alone, aside)
             stage = stage.from_left(width)
             across = 0.5
         height = self._figure_height(stage)
         width = height * _PERSON_WIDTH
         seen_height = height * min(self._view.bottom, 1.02)
         group = stage.place(people * width, seen_height, across=across, down=1.0)
+        first_room = Box(
+            left=group.left,
+            top=group.top,
+            width=width,
+            height=height,
+        )
         for number in range(people):
-            left = group.left + number * width
-            room = Box(left=left, top=group.top, width=width, height=height)
+            room = first_room.moved(across=number * width)
             self._paint_figure(canvas, number, room)
 
     def _paint_figure(self, canvas: Canvas, number: int, room: Box) -> None:
