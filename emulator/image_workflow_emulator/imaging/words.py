@@ -40,6 +40,11 @@ class _Run(Struct, frozen=True):
     font: ImageFont.FreeTypeFont
     text: str
 
+    @property
+    def length(self) -> float:
+        """Its width, in pixels."""
+        return self.font.getlength(self.text)
+
 
 class Face:
     """The fonts in one size, in pixels."""
@@ -64,8 +69,14 @@ class Face:
         draw = ImageDraw.Draw(image)
         y = middle + self.size * _BASE_LINE
         for run in _runs(text, self.size):
-            draw.text((x, y), run.text, fill=color, font=run.font, anchor="ls")
-            x += run.font.getlength(run.text)
+            draw.text(
+                (x, y),
+                run.text,
+                fill=color,
+                font=run.font,
+                anchor="ls",
+            )
+            x += run.length
 
 
 @lru_cache(maxsize=8192)
@@ -75,7 +86,7 @@ def _length_of(text: str) -> float:
     Some scripts take milliseconds for each word.
     """
     runs = _runs(text, _MEASURED_SIZE)
-    return sum(run.font.getlength(run.text) for run in runs)
+    return sum(run.length for run in runs)
 
 
 @lru_cache(maxsize=256)
@@ -83,21 +94,28 @@ def _runs(text: str, size: int) -> list[_Run]:
     """The parts of a text; marks go with what they follow, and spaces where that is
     right to left.
     """
+    runs = []
+    start = 0
+    for font_number, same in groupby(_fonts_of(text)):
+        end = start + len(list(same))
+        font = _open(font_number, size)
+        runs.append(_Run(font, text[start:end]))
+        start = end
+    return runs
+
+
+def _fonts_of(text: str) -> list[int]:
+    """The number of the font for each character of a text."""
     numbers: list[int] = []
     last = " "
     for character in text:
         if numbers and _goes_with(last, character):
-            numbers.append(numbers[-1])
+            number = numbers[-1]
         else:
-            numbers.append(max(0, _font_of(character)))
+            number = max(0, _font_of(character))
+        numbers.append(number)
         last = character
-    runs = []
-    start = 0
-    for number, same in groupby(numbers):
-        end = start + len(list(same))
-        runs.append(_Run(_open(number, size), text[start:end]))
-        start = end
-    return runs
+    return numbers
 
 
 def _goes_with(last: str, character: str) -> bool:
@@ -116,12 +134,18 @@ def _files() -> list[Path]:
             continue
         for folder in spec.submodule_search_locations or ():
             files += Path(folder).glob("*.[to]t*")
-    return sorted(files, key=lambda file: (file.name != _FIRST_FILE, file.name))
+    return sorted(files, key=_order_of)
+
+
+def _order_of(file: Path) -> tuple[bool, str]:
+    is_other = file.name != _FIRST_FILE
+    return is_other, file.name
 
 
 @lru_cache(maxsize=64)
 def _open(number: int, size: int) -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(_files()[number], size)
+    file = _files()[number]
+    return ImageFont.truetype(file, size)
 
 
 @lru_cache(maxsize=4096)
@@ -147,7 +171,8 @@ def plain_text(text: str) -> str:
     has.
     """
     shortened = text[:_MAX_CHARACTERS].replace("...", _ELLIPSIS)
-    kept = filter(_is_written, unicodedata.normalize("NFC", shortened))
+    composed = unicodedata.normalize("NFC", shortened)
+    kept = filter(_is_written, composed)
     written = ""
     for script, characters in groupby(kept, key=_script_without_font):
         run = "".join(characters)
@@ -185,15 +210,20 @@ def shorten(text: str, face: Face, width: float) -> str:
     """
     if face.length(text) <= width:
         return text
-    count = _fitting_length(text, face, width - face.length(_ELLIPSIS))
+    width_before = width - face.length(_ELLIPSIS)
+    count = _fitting_length(text, face, width_before)
     return text[:count].rstrip() + _ELLIPSIS
 
 
 def _fitting_length(text: str, face: Face, width: float) -> int:
     """How many characters fit."""
+
+    def length_of(count: int) -> float:
+        return face.length(text[:count])
+
     counts = range(len(text) + 1)
-    lengths_above = bisect_right(counts, width, key=lambda n: face.length(text[:n]))
-    return max(0, lengths_above - 1)
+    fitting_counts = bisect_right(counts, width, key=length_of)
+    return max(0, fitting_counts - 1)
 
 
 def wrap(text: str, face: Face, width: float, most_lines: int) -> list[str]:
