@@ -24,9 +24,8 @@ try:
 except ImportError:  # no wheel for this platform: Pillow's own reader serves
     from PIL import AvifImagePlugin
 
-AvifImagePlugin.DEFAULT_MAX_THREADS = (
-    2  # one for each core would take address space of its own
-)
+# One for each core would take address space of its own.
+AvifImagePlugin.DEFAULT_MAX_THREADS = 2
 
 MAX_AVIF_EDGE = 32_768
 """Pixels; the limit of the decoder (D57)."""

@@ -92,10 +92,8 @@ def _ask(
 def _end(helper: subprocess.Popen[bytes]) -> int | None:
     """End a helper, and close its pipes. Returns its status."""
     helper.kill()
-    with (
-        contextlib.suppress(OSError),
-        helper,
-    ):  # a part of the last job may still be to be written
+    # A part of the last job may still be to be written.
+    with contextlib.suppress(OSError), helper:
         pass
     return helper.returncode
 
@@ -124,12 +122,16 @@ class Helpers:
             LostHelperError: it was not done.
             RuntimeError: the code that does it has a defect, described in the text.
         """
-        answer = await self._do(self._small, {**head, "is_large": False}, parts)
-        if answer[0] == IS_LARGE:
-            answer = await self._do(self._large, {**head, "is_large": True}, parts)
-        if "defect" in answer[0]:
+        as_small = {**head, "is_large": False}
+        answer = await self._do(self._small, as_small, parts)
+        answer_head, _ = answer
+        if answer_head == IS_LARGE:
+            as_large = {**head, "is_large": True}
+            answer = await self._do(self._large, as_large, parts)
+            answer_head, _ = answer
+        if "defect" in answer_head:
             raise RuntimeError(
-                f"image work failed in a helper process:\n{answer[0]['defect']}"
+                f"image work failed in a helper process:\n{answer_head['defect']}"
             )
         return answer
 
@@ -152,7 +154,8 @@ class Helpers:
     ) -> Message:
         if self._is_closed:
             raise LostHelperError
-        return await asyncio.wrap_future(queue.submit(self._ask, head, parts))
+        future = queue.submit(self._ask, head, parts)
+        return await asyncio.wrap_future(future)
 
     def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Have a helper do a job, unless it was done before.

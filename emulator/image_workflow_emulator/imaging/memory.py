@@ -17,9 +17,6 @@ def give_back_large_blocks() -> None:
     """
     import ctypes  # not needed before the first answer
 
-    with contextlib.suppress(
-        OSError,
-        AttributeError,
-        TypeError,
-    ):  # another C library, or Windows
+    # Another C library, or Windows.
+    with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)

@@ -31,7 +31,7 @@ def max_seconds(head: Head) -> float:
 
 def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
     """Write a message. Raises OSError if the reader is gone."""
-    line = json.dumps([head, list(map(len, parts))]).encode()
+    line = json.dumps([head, _sizes_of(parts)]).encode()
     stream.writelines((line, b"\n", *parts))
     stream.flush()
 
@@ -43,6 +43,10 @@ def receive_message(stream: IO[bytes]) -> Message:
         raise EOFError
     head, sizes = json.loads(line)
     parts = [stream.read(size) for size in sizes]
-    if sizes != list(map(len, parts)):
+    if sizes != _sizes_of(parts):
         raise EOFError
     return head, parts
+
+
+def _sizes_of(parts: Sequence[bytes]) -> list[int]:
+    return [len(part) for part in parts]

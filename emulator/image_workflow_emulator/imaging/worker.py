@@ -44,10 +44,8 @@ hundredth of it.
 
 def main() -> None:
     """Work until the input ends."""
-    signal.signal(
-        signal.SIGINT,
-        signal.SIG_IGN,
-    )  # Ctrl-C is for the server, which ends its helpers
+    # Ctrl-C is for the server, which ends its helpers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
     give_back_large_blocks()
@@ -80,11 +78,8 @@ def _is_large(data: bytes) -> bool:
 
 
 def _limit_memory(size_bytes: int) -> None:
-    with contextlib.suppress(
-        ImportError,
-        ValueError,
-        OSError,
-    ):  # Windows; a lower hard limit; a system without limits
+    # Windows has none; a hard limit may be lower; a system may be without limits.
+    with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
         _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
@@ -95,30 +90,35 @@ def _limit_seconds(seconds: float) -> None:
     """End this process, by SIGPROF, when it has used so much more processor time; 0 is
     no limit.
     """
-    if hasattr(
-        signal,
-        "setitimer",
-    ):  # not on Windows, where the sender's deadline has to do
+    # Windows has no such timer: there the sender's deadline has to do.
+    if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def do(head: Head, parts: Sequence[bytes]) -> Message:
     """Do one job and return its answer; a defect is reported in the answer."""
     try:
-        if head["job"] == "normalize":
-            normal = normalize(
-                parts[0],
-                content_type=head["content_type"],
-                stored_as=head.get("stored_as"),
-            )
-            answer = msgspec.structs.asdict(normal)
-            return answer, [answer.pop("data")]
-        if head["job"] == "render":
-            recipe = msgspec.convert(head["recipe"], Recipe)
-            return {}, [render(recipe, parts)]
-        image = load(parts[0], SCENE_EDGE)
-        return {"scene": examine_scene(image)}, []
+        match head["job"]:
+            case "normalize":
+                return _normalize(head, parts[0])
+            case "render":
+                recipe = msgspec.convert(head["recipe"], Recipe)
+                return {}, [render(recipe, parts)]
+            case _:
+                image = load(parts[0], SCENE_EDGE)
+                return {"scene": examine_scene(image)}, []
     except UnusableImage as refusal:
         return {"refusal": str(refusal)}, []
     except Exception:
         return {"defect": traceback.format_exc()}, []
+
+
+def _normalize(head: Head, data: bytes) -> Message:
+    normalized = normalize(
+        data,
+        content_type=head["content_type"],
+        stored_as=head.get("stored_as"),
+    )
+    answer = msgspec.structs.asdict(normalized)
+    file = answer.pop("data")
+    return answer, [file]
