@@ -1,5 +1,7 @@
 """Numbers of any width in bits, as container and bitstream headers pack them."""
 
+from math import ceil
+
 
 class BitReader:
     """Reads unsigned numbers from bytes, the most significant bit first."""
@@ -11,15 +13,15 @@ class BitReader:
 
     def read(self, bit_count: int) -> int:
         """The next number of this many bits. Raises ValueError where the data ends."""
-        first = self._position // 8
+        first_byte = self._position // 8
         self._position += bit_count
-        end = -(-self._position // 8)
-        if end > len(self._data):
+        end_byte = ceil(self._position / 8)
+        if end_byte > len(self._data):
             raise ValueError("the data ends within a number")
-        number = int.from_bytes(self._data[first:end], "big")
-        unread_bits = 8 * end - self._position
+        bits = int.from_bytes(self._data[first_byte:end_byte], "big")
+        unread_count = 8 * end_byte - self._position
         mask = (1 << bit_count) - 1
-        return number >> unread_bits & mask
+        return bits >> unread_count & mask
 
     def read_signed(self, bit_count: int) -> int:
         """The next number of this many bits, in two's complement."""

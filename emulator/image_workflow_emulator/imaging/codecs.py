@@ -26,12 +26,13 @@ from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.imaging.avif import (
     MAX_AVIF_EDGE,
     MAX_AVIF_PIXELS,
+    PixelSize,
     announced_size,
     open_avif,
 )
 from image_workflow_emulator.imaging.bits import BitReader
 from image_workflow_emulator.imaging.colors import opaque
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.png import open_png, png_size
 
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
@@ -41,9 +42,8 @@ MAX_EDGE = 65_500
 """Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
 
 PngImagePlugin.MAX_TEXT_CHUNK = 1 << 24  # a colour profile of some MB is sound
-Image.MAX_IMAGE_PIXELS = (
-    None  # uploads have limits of their own; GIF's reader would warn
-)
+# Uploads have limits of their own, and GIF's reader would warn.
+Image.MAX_IMAGE_PIXELS = None
 
 
 class Header(NamedTuple):
@@ -91,9 +91,16 @@ _OTHER_SIGNATURES: Mapping[str, re.Pattern[bytes]] = {
 
 _OPTIONS: Mapping[PictureFormat, Mapping[str, Any]] = {
     # Runs alone (3): faster, and smaller for drawings.
-    "png": {"compress_level": 1, "compress_type": 3},
+    "png": {
+        "compress_level": 1,
+        "compress_type": 3,
+    },
     "jpeg": {"quality": 90},
-    "webp": {"quality": 85, "alpha_quality": 90, "method": 0},
+    "webp": {
+        "quality": 85,
+        "alpha_quality": 90,
+        "method": 0,
+    },
 }
 
 
@@ -118,7 +125,7 @@ def name_of_content(data: bytes) -> str | None:
     return None
 
 
-def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
+def size_of(data: bytes, source: SourceFormat) -> Size:
     """Width and height in pixels, from the header alone.
 
     Raises nearly any exception for a broken one.
@@ -129,27 +136,29 @@ def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
         return _webp_size(data)
     if source == "avif":
         size = announced_size(data)
-        if size is not None and _is_beyond_avif(*size):
+        if size is not None and _is_beyond_avif(size):
             return size  # the decoder refuses it, and does not say why
     with READERS[source](data) as opened:
         return opened.size
 
 
-def _is_beyond_avif(width: int, height: int) -> bool:
-    if max(width, height) > MAX_AVIF_EDGE:
-        return True
-    return width * height > MAX_AVIF_PIXELS
+def _is_beyond_avif(size: PixelSize) -> bool:
+    return max(size) > MAX_AVIF_EDGE or size.area > MAX_AVIF_PIXELS
 
 
-def _webp_size(data: bytes) -> tuple[int, int]:
-    """Raises ValueError if the header is cut off."""
+def _webp_size(data: bytes) -> Size:
+    """Raises ValueError if the header is cut off.
+
+    Numbers have their least significant byte first: those of odd widths are read from
+    the end.
+    """
     kind = data[12:16]
     if kind == b"VP8X":
         width = int.from_bytes(data[24:27], "little")
         height = int.from_bytes(data[27:30], "little")
         return width + 1, height + 1
     if kind == b"VP8L":
-        reader = BitReader(data[24:20:-1])  # 28 bits from the end: height, then width
+        reader = BitReader(data[24:20:-1])
         reader.read(4)
         height = reader.read(14)
         width = reader.read(14)
@@ -190,18 +199,29 @@ def load(data: bytes, enough: int | None = None) -> Picture:
 
 def _decoded(image: Picture, enough: int | None) -> Picture:
     if enough is not None:
-        longest = max(image.size)
-        width = max(1, enough * image.width // longest)
-        height = max(1, enough * image.height // longest)
-        image.draft("RGB", (width, height))
-        factor = max(image.size) // enough
-        if factor > 1:
-            image = image.reduce(factor)
-    mode = "RGBA" if image.has_transparency_data else "RGB"
+        image = _reduced(image, enough)
+    mode = "RGB"
+    if image.has_transparency_data:
+        mode = "RGBA"
     image.load()
     if image.mode == mode:
         return image
     return image.convert(mode)
+
+
+def _reduced(opened: Picture, enough: int) -> Picture:
+    """A picture that has at least `enough` pixels an edge, if it had them.
+
+    JPEG's decoder reduces while it decodes.
+    """
+    longest = max(opened.size)
+    width = max(1, enough * opened.width // longest)
+    height = max(1, enough * opened.height // longest)
+    opened.draft("RGB", (width, height))
+    factor = max(opened.size) // enough
+    if factor > 1:
+        return opened.reduce(factor)
+    return opened
 
 
 def encode(image: Picture, target: PictureFormat) -> bytes:

@@ -25,7 +25,7 @@ from image_workflow_emulator.imaging.codecs import (
     size_of,
     sniff,
 )
-from image_workflow_emulator.imaging.pictures import Picture
+from image_workflow_emulator.imaging.pictures import Mask, Picture, Size, alpha_of
 from image_workflow_emulator.imaging.png import alpha_of_deep_key
 from image_workflow_emulator.imaging.scene import Scene, examine_scene
 
@@ -33,7 +33,10 @@ CONTENT_TYPES: Mapping[str, SourceFormat] = {
     f"image/{source}": source for source in READERS
 }
 
-_PIXEL_SHARES: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
+_PIXEL_SHARES: Mapping[SourceFormat, float] = {
+    "webp": 0.4,
+    "avif": 0.4,
+}
 """The share of the usual number of pixels, where the decoder takes more memory for
 each.
 """
@@ -47,6 +50,10 @@ MAX_FILL_BYTES = 2 << 20
 
 _START_OF_SCAN = b"\xff\xda"
 _MAX_REASON_CHARACTERS = 120
+_ADDRESS = re.compile(r" (object )?at 0x[0-9A-Fa-f]+")
+"""Where in memory an object is, in the text of an exception."""
+_OPAQUE = (255, 255)
+"""The lowest and highest level of an alpha channel that hides nothing."""
 _TURNS: Mapping[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -127,7 +134,8 @@ def _checked_format(data: bytes, content_type: str) -> SourceFormat:
 
 def _reason(error: Exception) -> str:
     """The decoder's own words, in one line and without addresses of memory."""
-    words = re.sub(r" (object )?at 0x[0-9A-Fa-f]+", "", " ".join(str(error).split()))
+    line = " ".join(str(error).split())
+    words = _ADDRESS.sub("", line)
     if not words:
         return type(error).__name__
     if len(words) > _MAX_REASON_CHARACTERS:
@@ -138,9 +146,11 @@ def _reason(error: Exception) -> str:
 # Limits -------------------------------------------------------------------------------
 
 
-def _check_size(size: tuple[int, int], source: SourceFormat) -> None:
+def _check_size(size: Size, source: SourceFormat) -> None:
     width, height = size
-    edge_limit = MAX_AVIF_EDGE if source == "avif" else MAX_EDGE
+    edge_limit = MAX_EDGE
+    if source == "avif":
+        edge_limit = MAX_AVIF_EDGE
     pixel_limit = MAX_UPLOAD_PIXELS * _PIXEL_SHARES.get(source, 1)
     if max(size) > edge_limit:
         expected = f"at most {edge_limit} an edge"
@@ -159,11 +169,13 @@ def _check_jpeg(data: bytes, opened: Picture) -> None:
     scan_count = 1
     if "progressive" in opened.info:
         scan_count = data.count(_START_OF_SCAN)
-    if opened.width * opened.height * scan_count > MAX_UPLOAD_PIXELS * MAX_SCANS:
+    pixel_count = opened.width * opened.height
+    if pixel_count * scan_count > MAX_UPLOAD_PIXELS * MAX_SCANS:
         raise UnusableImage(
             f"The image has {scan_count} scans; expected about ten, as encoders make."
         )
-    if 2 * data.count(b"\xff\xff") > MAX_FILL_BYTES:
+    fill_byte_count = 2 * data.count(b"\xff\xff")
+    if fill_byte_count > MAX_FILL_BYTES:
         raise UnusableImage(
             f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; "
             "expected hardly any."
@@ -218,17 +230,24 @@ def _to_eight_bits(image: Picture) -> Picture:
     if image.mode.startswith("I"):
         return image.point(lambda level: level / 256).convert("L")
     if image.has_transparency_data:
-        return image if image.mode == "RGBA" else image.convert("RGBA")
-    if image.mode in ("L", "RGB", "CMYK"):
+        mode = "RGBA"
+    elif image.mode == "1":
+        mode = "L"
+    elif image.mode in ("L", "CMYK"):
+        mode = image.mode
+    else:
+        mode = "RGB"
+    if image.mode == mode:
         return image
-    return image.convert("L" if image.mode == "1" else "RGB")
+    return image.convert(mode)
 
 
-def _with_alpha(image: Picture, alpha: Picture) -> Picture:
+def _with_alpha(image: Picture, alpha: Mask) -> Picture:
     """A picture in L or RGB with an alpha channel, in RGBA."""
     if image.mode == "L":
         return Image.merge("RGBA", (image, image, image, alpha))
-    return Image.merge("RGBA", (*image.split(), alpha))
+    red, green, blue = image.split()
+    return Image.merge("RGBA", (red, green, blue, alpha))
 
 
 def _to_srgb(image: Picture, profile: bytes | None) -> Picture:
@@ -238,7 +257,8 @@ def _to_srgb(image: Picture, profile: bytes | None) -> Picture:
     """
     if profile:
         with contextlib.suppress(Exception):  # broken profiles raise several of them
-            image = _converted(image, ImageCms.ImageCmsProfile(io.BytesIO(profile)))
+            color_profile = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            image = _converted(image, color_profile)
     if image.mode == "CMYK":
         return image.convert("RGB")
     return image
@@ -252,14 +272,17 @@ def _converted(image: Picture, profile: ImageCms.ImageCmsProfile) -> Picture:
     if image.mode in ("RGB", "RGBA"):
         ImageCms.profileToProfile(image, profile, srgb, inPlace=True)
         return image
-    return ImageCms.profileToProfile(image, profile, srgb, outputMode="RGB") or image
+    result = ImageCms.profileToProfile(image, profile, srgb, outputMode="RGB")
+    return result or image
 
 
 def _converted_grey(image: Picture, profile: ImageCms.ImageCmsProfile) -> Picture:
     """A picture that is grey throughout, in sRGB; its transparency stays."""
     grey = image.getchannel(0)
-    for number in range(1, min(3, len(image.getbands()))):
-        if ImageChops.difference(grey, image.getchannel(number)).getbbox():
+    color_channel_count = min(3, len(image.getbands()))
+    for number in range(1, color_channel_count):
+        difference = ImageChops.difference(grey, image.getchannel(number))
+        if difference.getbbox():
             return image
     result = ImageCms.profileToProfile(
         grey,
@@ -277,10 +300,9 @@ def _converted_grey(image: Picture, profile: ImageCms.ImageCmsProfile) -> Pictur
 def _target_format(source: SourceFormat, image: Picture) -> PictureFormat:
     if source == "gif":
         return "png"
-    if source == "avif":
-        is_opaque = image.mode != "RGBA" or image.getchannel("A").getextrema() == (
-            255,
-            255,
-        )
-        return "jpeg" if is_opaque else "png"
-    return source
+    if source != "avif":
+        return source
+    alpha = alpha_of(image)
+    if alpha is None or alpha.getextrema() == _OPAQUE:
+        return "jpeg"
+    return "png"

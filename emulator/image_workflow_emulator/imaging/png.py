@@ -14,7 +14,7 @@ from typing import NamedTuple
 from PIL import PngImagePlugin
 
 from image_workflow_emulator.imaging import masks
-from image_workflow_emulator.imaging.pictures import Mask, Picture
+from image_workflow_emulator.imaging.pictures import Mask, Picture, Size
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -52,7 +52,7 @@ class Chunk(NamedTuple):
         return data[start : self.body_end]
 
 
-def png_size(data: bytes) -> tuple[int, int]:
+def png_size(data: bytes) -> Size:
     """Width and height in pixels. Raises struct.error if the header is cut off."""
     width, height = _SIZE.unpack_from(data, _SIZE_PLACE)
     return width, height
