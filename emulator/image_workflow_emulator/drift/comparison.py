@@ -56,6 +56,26 @@ _NEVER_OF_KIND: Final[Mapping[object, Collection[str]]] = {
 }
 
 
+class _Pair(NamedTuple):
+    """The values at one place of a recorded answer and of the emulator's."""
+
+    where: str
+    recorded: Any
+    expected: Any
+
+    def are(self, kind: type) -> bool:
+        """Whether both are of a type."""
+        return isinstance(self.recorded, kind) and isinstance(self.expected, kind)
+
+    def at(self, step: str | int) -> "_Pair":
+        """The values of a member or an item that both have."""
+        return _Pair(
+            where=f"{self.where}/{step}",
+            recorded=self.recorded[step],
+            expected=self.expected[step],
+        )
+
+
 class _Unequal(NamedTuple):
     """Two values at one place that differ, in words."""
 
@@ -64,7 +84,7 @@ class _Unequal(NamedTuple):
     expected: str
 
 
-_Compare: TypeAlias = Callable[[str, Any, Any], Iterator[_Unequal]]
+_Compare: TypeAlias = Callable[[_Pair], Iterator[_Unequal]]
 
 
 class Comparison:
@@ -91,30 +111,28 @@ class Comparison:
             yield difference(call, "status", recorded, "200")
         if answer is None or call.name == "completeUpload":
             return
-        expected = _outcome(answer.status, answer.json.get("code"))
+        own_code = answer.json.get("code")
+        expected = _outcome(answer.status, own_code)
         if not _is_same_outcome(call, recorded, expected):
             yield difference(call, "status", recorded, expected)
         elif _has_whole_resource(call):
-            for unequal in self._resource("", call.answer, answer.json):
+            answers = _Pair("", call.answer, answer.json)
+            for unequal in self._resource(answers):
                 yield difference(call, *unequal)
 
-    def _resource(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+    def _resource(self, pair: _Pair) -> Iterator[_Unequal]:
         """Compare two values of an answer, by the members that have a meaning."""
-        if where == "/data":
-            yield from self._list_items(recorded, expected)
-        elif isinstance(recorded, dict) and isinstance(expected, dict):
-            yield from self._members(where, recorded, expected)
-        elif isinstance(recorded, list) and isinstance(expected, list):
-            yield from self._items(where, recorded, expected, self._resource)
+        if pair.where == "/data":
+            yield from self._list_items(pair)
+        elif pair.are(dict):
+            yield from self._members(pair)
+        elif pair.are(list):
+            yield from self._items(pair, self._resource)
         else:
-            yield from self._value(where, recorded, expected)
+            yield from self._value(pair)
 
-    def _members(
-        self,
-        where: str,
-        recorded: Mapping[str, Any],
-        expected: Mapping[str, Any],
-    ) -> Iterator[_Unequal]:
+    def _members(self, pair: _Pair) -> Iterator[_Unequal]:
+        _, recorded, expected = pair
         identifier = str(recorded.get("id"))
         if _ends_between(recorded, expected) or identifier in self._beginning.ids:
             return
@@ -130,57 +148,65 @@ class Comparison:
                 compare = self._order
             elif name == "request":
                 compare = self._echo
-            yield from compare(f"{where}/{name}", recorded[name], expected[name])
+            yield from compare(pair.at(name))
 
-    def _list_items(self, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+    def _list_items(self, pair: _Pair) -> Iterator[_Unequal]:
         """Compare the items that both lists have: nobody can tell what else a Team has."""
         own_items = {}
-        for item in expected:
+        for item in pair.expected:
             recorded_id = self._names.recorded.get(item.get("id", ""))
             own_items[recorded_id] = item
-        for item in recorded:
+        for item in pair.recorded:
             own = own_items.get(item.get("id", ""))
             if own is not None:
-                yield from self._resource("/data/*", item, own)
+                yield from self._resource(_Pair("/data/*", item, own))
 
-    def _items(
-        self,
-        where: str,
-        recorded: list[Any],
-        expected: list[Any],
-        compare: _Compare,
-    ) -> Iterator[_Unequal]:
-        if len(recorded) != len(expected):
-            yield _Unequal(where, f"{len(recorded)} items", str(len(expected)))
+    def _items(self, pair: _Pair, compare: _Compare) -> Iterator[_Unequal]:
+        recorded_count = len(pair.recorded)
+        expected_count = len(pair.expected)
+        if recorded_count != expected_count:
+            yield _Unequal(
+                where=pair.where,
+                recorded=f"{recorded_count} items",
+                expected=str(expected_count),
+            )
             return
-        for index, item in enumerate(recorded):
-            yield from compare(f"{where}/{index}", item, expected[index])
+        for index in range(recorded_count):
+            yield from compare(pair.at(index))
 
-    def _order(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+    def _order(self, pair: _Pair) -> Iterator[_Unequal]:
         """Compare the echo of an order, in which every member has a meaning."""
-        if isinstance(recorded, dict) and isinstance(expected, dict):
-            for name, value in expected.items():
-                place = f"{where}/{name}"
-                if name in recorded:
-                    yield from self._order(place, recorded[name], value)
+        if pair.are(dict):
+            for name, value in pair.expected.items():
+                if name in pair.recorded:
+                    yield from self._order(pair.at(name))
                 elif value is not None:
-                    yield _Unequal(place, NOTHING, excerpt(value))
-        elif isinstance(recorded, list) and isinstance(expected, list):
-            yield from self._items(where, recorded, expected, self._order)
+                    where = f"{pair.where}/{name}"
+                    yield _Unequal(where, NOTHING, excerpt(value))
+        elif pair.are(list):
+            yield from self._items(pair, self._order)
         else:
-            yield from self._value(where, recorded, expected)
+            yield from self._value(pair)
 
-    def _echo(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
+    def _echo(self, pair: _Pair) -> Iterator[_Unequal]:
         """Compare the echo of an Operation, whose contents nobody promised (section 2)."""
-        if isinstance(recorded, dict) and isinstance(expected, dict):
-            promised = {name: expected[name] for name in recorded if name in expected}
-            yield from self._order(where, recorded, promised)
-        else:
-            yield from self._value(where, recorded, expected)
+        if not pair.are(dict):
+            yield from self._value(pair)
+            return
+        promised = {}
+        for name in pair.recorded:
+            if name in pair.expected:
+                promised[name] = pair.expected[name]
+        yield from self._order(pair._replace(expected=promised))
 
-    def _value(self, where: str, recorded: Any, expected: Any) -> Iterator[_Unequal]:
-        if not self._is_same(_member_of(where), recorded, expected):
-            yield _Unequal(where, excerpt(recorded), excerpt(expected))
+    def _value(self, pair: _Pair) -> Iterator[_Unequal]:
+        member = _member_of(pair.where)
+        if not self._is_same(member, pair.recorded, pair.expected):
+            yield _Unequal(
+                where=pair.where,
+                recorded=excerpt(pair.recorded),
+                expected=excerpt(pair.expected),
+            )
 
     def _is_same(self, member: str, recorded: Any, expected: Any) -> bool:
         if member in ("finished_at", "error"):
@@ -241,17 +267,29 @@ def _member_of(where: str) -> str:
 
 def size_differences(traffic: Traffic) -> Iterator[Difference]:
     """Iterate over the Assets whose size changes, or is not that of the downloaded file."""
-    sizes = {
-        call.url: len(call.response_body)
-        for call in traffic.of("download")
-        if call.status == 200 and call.response_body
-    }
+    file_sizes = _sizes_of_files(traffic)
     for snapshots in traffic.snapshots.values():
-        sized = [one for one in snapshots if "size_bytes" in one.resource]
+        sized = [
+            snapshot for snapshot in snapshots if "size_bytes" in snapshot.resource
+        ]
         for call, asset in sized:
             first_size = sized[0].resource["size_bytes"]
-            expected = sizes.get(asset.get("url", ""), first_size)
+            address = asset.get("url", "")
+            expected = file_sizes.get(address, first_size)
             recorded = asset["size_bytes"]
             if recorded != expected:
-                words = f"{expected}, as elsewhere"
-                yield difference(call, "/size_bytes", str(recorded), words)
+                yield difference(
+                    call,
+                    where="/size_bytes",
+                    recorded=str(recorded),
+                    expected=f"{expected}, as elsewhere",
+                )
+
+
+def _sizes_of_files(traffic: Traffic) -> dict[str, int]:
+    """Return the sizes of downloaded files, by address."""
+    sizes: dict[str, int] = {}
+    for call in traffic.of("download"):
+        if call.status == 200 and call.response_body:
+            sizes[call.url] = len(call.response_body)
+    return sizes
