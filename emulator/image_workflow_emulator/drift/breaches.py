@@ -39,13 +39,25 @@ def breaches(call: RecordedCall) -> Iterator[Difference]:
     if call.operation is None or status is None:
         return
     if not call.response_headers.get("request-id"):
-        yield difference(call, "Request-Id", "none", "one", _REQUEST_ID)
+        yield difference(
+            call,
+            where="Request-Id",
+            recorded="none",
+            expected="one",
+            sentence=_REQUEST_ID,
+        )
     is_declared = status in call.operation.statuses
     is_default_problem = status >= 400 and call.code in CATALOGUE
     if not is_declared and not is_default_problem:
         statuses = ", ".join(map(str, sorted(call.operation.statuses)))
         expected = f"one of {statuses}, or a default problem"
-        yield difference(call, "status", str(status), expected, _STATUSES)
+        yield difference(
+            call,
+            where="status",
+            recorded=str(status),
+            expected=expected,
+            sentence=_STATUSES,
+        )
     elif status >= 400:
         yield from _breaches_of_problem(call)
     if status < 400 and not call.is_partial:
@@ -56,22 +68,52 @@ def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
     content_type = call.response_headers.get("content-type", "")
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in ("", _PROBLEM_TYPE):
-        yield difference(call, "Content-Type", media_type, _PROBLEM_TYPE, _MEDIA_TYPE)
+        yield difference(
+            call,
+            where="Content-Type",
+            recorded=media_type,
+            expected=_PROBLEM_TYPE,
+            sentence=_MEDIA_TYPE,
+        )
     if call.is_partial:
         return
     if not _has_request_id_of_header(call):
         recorded = call.answer.get("request_id", "none")
         expected = "that of the header"
-        yield difference(call, "/request_id", recorded, expected, _SAME_REQUEST_ID)
+        yield difference(
+            call,
+            where="/request_id",
+            recorded=recorded,
+            expected=expected,
+            sentence=_SAME_REQUEST_ID,
+        )
     if not _has_code_of_status(call):
         recorded = f"{call.status} {call.code}"
-        yield difference(call, "/code", recorded, "a code with its status", _CODES)
+        yield difference(
+            call,
+            where="/code",
+            recorded=recorded,
+            expected="a code with its status",
+            sentence=_CODES,
+        )
     if call.status == 429 and "retry-after" not in call.response_headers:
-        yield difference(call, "Retry-After", "none", "one", _RETRY_AFTER)
+        yield difference(
+            call,
+            where="Retry-After",
+            recorded="none",
+            expected="one",
+            sentence=_RETRY_AFTER,
+        )
     is_blocked = call.code == "resource_operation_in_progress"
     if is_blocked and not call.answer.get("active_operation_id"):
         where = "/active_operation_id"
-        yield difference(call, where, "none", "an id", _ACTIVE_OPERATION)
+        yield difference(
+            call,
+            where=where,
+            recorded="none",
+            expected="an id",
+            sentence=_ACTIVE_OPERATION,
+        )
 
 
 def _has_request_id_of_header(call: RecordedCall) -> bool:
@@ -91,7 +133,13 @@ def _has_code_of_status(call: RecordedCall) -> bool:
 def _breaches_of_success(call: RecordedCall) -> Iterator[Difference]:
     needs_location = (call.status, call.answer.get("object")) in _WITH_LOCATION
     if needs_location and "location" not in call.response_headers:
-        yield difference(call, "Location", "none", "one", _LOCATION)
+        yield difference(
+            call,
+            where="Location",
+            recorded="none",
+            expected="one",
+            sentence=_LOCATION,
+        )
     for violation in call.violations:
         yield _breach_of_contract(call, violation)
     yield from _missing_subjects(call)
@@ -103,8 +151,21 @@ def _breach_of_contract(call: RecordedCall, violation: Violation) -> Difference:
     recorded = violation.found
     expected = violation.expected
     if WITHOUT_MILLISECONDS.fullmatch(recorded.strip('"')):
-        return difference(call, where, recorded, expected, _TIMESTAMPS, "milliseconds")
-    return difference(call, where, recorded, expected, _FIELDS)
+        return difference(
+            call,
+            where=where,
+            recorded=recorded,
+            expected=expected,
+            sentence=_TIMESTAMPS,
+            about="milliseconds",
+        )
+    return difference(
+        call,
+        where=where,
+        recorded=recorded,
+        expected=expected,
+        sentence=_FIELDS,
+    )
 
 
 def _missing_subjects(call: RecordedCall) -> Iterator[Difference]:
@@ -119,18 +180,36 @@ def _missing_subjects(call: RecordedCall) -> Iterator[Difference]:
         is_photography = resource.get("workflow") == "product_photography"
         if is_photography and _RESOLVED not in resource:
             expected = "the Assets that were admitted"
-            yield difference(call, f"/{_RESOLVED}", NOTHING, expected, _FIELDS)
+            yield difference(
+                call,
+                where=f"/{_RESOLVED}",
+                recorded=NOTHING,
+                expected=expected,
+                sentence=_FIELDS,
+            )
 
 
 def _breaches_of_list(call: RecordedCall) -> Iterator[Difference]:
     times = [str(resource.get("created_at")) for resource in call.resources]
     if times != sorted(times, reverse=True):
         expected = "created_at descending"
-        yield difference(call, "/data", "another order", expected, _ORDER)
+        yield difference(
+            call,
+            where="/data",
+            recorded="another order",
+            expected=expected,
+            sentence=_ORDER,
+        )
     has_more = call.answer.get("page", {}).get("has_more") is True
     is_too_short = has_more and len(times) < DEFAULT_LIMIT
     is_too_long = len(times) > DEFAULT_LIMIT
     if "limit" not in call.query and (is_too_long or is_too_short):
         recorded = f"{len(times)} items"
         expected = f"{DEFAULT_LIMIT} items"
-        yield difference(call, "/data", recorded, expected, _PAGE_SIZE)
+        yield difference(
+            call,
+            where="/data",
+            recorded=recorded,
+            expected=expected,
+            sentence=_PAGE_SIZE,
+        )

@@ -30,11 +30,10 @@ class Fates:
     def __init__(self, traffic: Traffic, schedule: Sequence[int]) -> None:
         self._schedule = schedule
         self._changes = _changes(traffic)
-        self._admitted = {
-            call.number: work
-            for call, work in traffic.admissions()
-            if work.kind in _KNOWN_WORK
-        }
+        self._admitted: dict[int, RecordedWork] = {}
+        for call, work in traffic.admissions():
+            if work.kind in _KNOWN_WORK:
+                self._admitted[call.number] = work
 
     def scenario_for(self, call: RecordedCall) -> dict[str, Any] | None:
         """Return the scenario by which the work of a call ends as it was seen to end.
@@ -44,8 +43,14 @@ class Fates:
         work = self._admitted.get(call.number)
         if work is None:
             return None
-        rule = {"match": {"work": work.kind}, "then": self._end_of(call, work)}
-        return {"scenario": "recorded", "rules": [rule]}
+        rule = {
+            "match": {"work": work.kind},
+            "then": self._end_of(call, work),
+        }
+        return {
+            "scenario": "recorded",
+            "rules": [rule],
+        }
 
     def _end_of(self, call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
         """Let work end just before the call that shows its end, or never."""
@@ -55,7 +60,11 @@ class Fates:
         begins = self._schedule[call.number] + QUEUE_MS
         ends = self._schedule[ended_by.number] - 1
         duration_ms = min(max(1, ends - begins), _MAX_DURATION_MS)
-        return {"duration": f"{duration_ms / SECOND_MS:.3f}s", **_failures(work)}
+        seconds = duration_ms / SECOND_MS
+        return {
+            "duration": f"{seconds:.3f}s",
+            **_failures(work),
+        }
 
     def _unblocked_call(self, work: RecordedWork) -> RecordedCall | None:
         """Return the first change of an ingredient that unfinished work on it would have
@@ -64,9 +73,11 @@ class Fates:
         admission = work.admission
         if admission is None or not admission.parameters:
             return None
-        for change in self._changes.get(_subject(admission), ()):
+        changes = self._changes.get(_subject(admission), ())
+        for change in changes:
+            is_later = change.number > admission.number
             is_replay = change.key is not None and change.key == admission.key
-            if change.number > admission.number and not is_replay:
+            if is_later and not is_replay:
                 return change
         return None
 
@@ -104,21 +115,23 @@ def _failures(work: RecordedWork) -> dict[str, Any]:
     """Return the part of a scenario's rule that says what of the work fails."""
     outputs = work.last.outputs
     if work.last.status == "failed":
-        first_failed = outputs[0] if outputs else work.last.resource
+        first_failed = work.last.resource
+        if outputs:
+            first_failed = outputs[0]
         return {"fail": _failure_code(first_failed)}
-    failed = {
-        str(slot): _failure_code(output)
-        for slot, output in enumerate(outputs, start=1)
-        if output.get("status") == "failed"
-    }
-    if not failed:
+    failure_codes = {}
+    for slot, output in enumerate(outputs, start=1):
+        if output.get("status") == "failed":
+            failure_codes[str(slot)] = _failure_code(output)
+    if not failure_codes:
         return {}
-    return {"outputs": failed}
+    return {"outputs": failure_codes}
 
 
 def _failure_code(holder: Mapping[str, Any]) -> str:
     """Return the code of an error that a scenario can ask for."""
-    code = (holder.get("error") or {}).get("code")
+    error = holder.get("error") or {}
+    code = error.get("code")
     if code not in FAILURE_CODES:
         return "processing_failed"
     return str(code)

@@ -32,25 +32,26 @@ class FirstDifferences:
 
     def compare_all(self, replayed: Iterable[Replayed]) -> None:
         """Compare all calls of a replay, in order."""
-        for one in replayed:
-            self._compare(one)
+        for replayed_call in replayed:
+            self._compare(replayed_call)
 
     def _compare(self, replayed: Replayed) -> None:
         call = replayed.call
         subjects = set(_subjects(call))
         in_answer = set(_names_in(call.answer))
         in_body = set(_names_in(call.body))
-        found = [*breaches(call), *self._prices.breaches.get(call.number, ())]
+        call_breaches = list(breaches(call))
+        call_breaches += self._prices.breaches.get(call.number, ())
+        self.differences += call_breaches
         if not self._doubtful.isdisjoint(subjects | in_answer | in_body):
             self.passed_over += 1
-        elif not any(one.where in ("status", "/code") for one in found):
-            new = list(self._comparison.differences(call, replayed.answer))
-            if new:
+        elif not any(breach.where in ("status", "/code") for breach in call_breaches):
+            unlike = list(self._comparison.differences(call, replayed.answer))
+            self.differences += unlike
+            if unlike:
                 made = in_answer - self._mentioned
                 self._doubtful |= subjects | made
-            found += new
         self._mentioned |= in_answer | in_body
-        self.differences += found
 
 
 def _subjects(call: RecordedCall) -> Iterator[str]:

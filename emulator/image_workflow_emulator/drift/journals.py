@@ -18,8 +18,9 @@ def exchange_of_journal(entry: Mapping[str, Any], where: str) -> RecordedExchang
 
     Raises ValidationError (of msgspec), and KeyError for a field that lacks.
     """
-    as_har = {**har_entry(entry, _ORIGIN), "_journal": entry}
-    return exchange_of_har(as_har, where)
+    as_har = har_entry(entry, _ORIGIN)
+    with_journal = {**as_har, "_journal": entry}
+    return exchange_of_har(with_journal, where)
 
 
 def runs_of(exchanges: Iterable[RecordedExchange]) -> list[Sequence[RecordedExchange]]:
@@ -31,8 +32,9 @@ def runs_of(exchanges: Iterable[RecordedExchange]) -> list[Sequence[RecordedExch
     for exchange in _as_they_arrived(exchanges):
         run = latest_run.get(exchange.sandbox)
         if run is None or exchange.sequence <= run[-1].sequence:
-            run = latest_run[exchange.sandbox] = []
+            run = []
             runs.append(run)
+            latest_run[exchange.sandbox] = run
         run.append(exchange)
     return list(runs)
 

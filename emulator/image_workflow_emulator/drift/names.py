@@ -31,7 +31,8 @@ class Names:
 
     def learn(self, call: RecordedCall, answer: Answer) -> None:
         """Learn from a recorded answer and the emulator's answer to the same call."""
-        if call.is_success and 200 <= answer.status < 300:
+        is_own_success = 200 <= answer.status < 300
+        if call.is_success and is_own_success:
             for pair in _pairs("", call.answer, answer.json):
                 self._learn_pair(pair)
         if call.surface == "download":
@@ -54,6 +55,10 @@ class Names:
         if recorded and own:
             self.own.setdefault(recorded, own)
 
+    def own_or_same(self, recorded: str) -> str:
+        """Return the emulator's value for a recorded one; itself if it has none."""
+        return self.own.get(recorded, recorded)
+
     def translated(self, value: Any) -> Any:
         """Return some JSON with the emulator's values in place of recorded ones."""
         if isinstance(value, dict):
@@ -61,7 +66,7 @@ class Names:
         if isinstance(value, list):
             return [self.translated(item) for item in value]
         if isinstance(value, str):
-            return self.own.get(value, value)
+            return self.own_or_same(value)
         return value
 
     def may_be_same(self, recorded: str, own: str) -> bool:
@@ -75,10 +80,10 @@ def _pairs(member: str, recorded: Any, own: Any) -> Iterator[_Pair]:
     """Iterate over the texts at the same places of two answers."""
     match recorded, own:
         case dict(), dict():
-            # The items of a list may stand in another order.
-            for name in recorded:
+            for name, value in recorded.items():
+                # The items of a list may stand in another order.
                 if name in own and name != "data":
-                    yield from _pairs(name, recorded[name], own[name])
+                    yield from _pairs(name, value, own[name])
         case list(), list():
             for item, counterpart in zip(recorded, own, strict=False):
                 yield from _pairs(member, item, counterpart)
@@ -88,9 +93,11 @@ def _pairs(member: str, recorded: Any, own: Any) -> Iterator[_Pair]:
 
 def is_name(member: str) -> bool:
     """Whether a member of an answer holds an id, a link, a cursor or a token."""
-    if is_identifier(member) or member.endswith(("url", "urls")):
+    if is_identifier(member):
         return True
-    return member in ("next_cursor", "upload_token")
+    if member in ("next_cursor", "upload_token"):
+        return True
+    return member.endswith(("url", "urls"))
 
 
 def is_identifier(member: str) -> bool:

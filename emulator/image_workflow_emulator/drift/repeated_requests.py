@@ -57,14 +57,22 @@ class RequestRepeater:
         link = self._names.own.get(call.url)
         if link is None:
             return None
-        return RepeatedRequest(call.method, link.removeprefix(ORIGIN), {})
+        return RepeatedRequest(
+            method=call.method,
+            target=link.removeprefix(ORIGIN),
+            headers={},
+        )
 
     def _read_of_asset(self, call: RecordedCall) -> RepeatedRequest | None:
         asset = call.answer.get("id")
         if asset is None:
             return None
-        path = f"{BASE_PATH}/assets/{self._beginning.put('asset', asset)}"
-        return RepeatedRequest("GET", path, _AUTHORIZATION)
+        own_id = self._beginning.put("asset", asset)
+        return RepeatedRequest(
+            method="GET",
+            target=f"{BASE_PATH}/assets/{own_id}",
+            headers=_AUTHORIZATION,
+        )
 
     def _call_of_operation(self, call: RecordedCall) -> RepeatedRequest | None:
         operation = call.operation
@@ -72,30 +80,35 @@ class RequestRepeater:
         self._put_what_is_referred_to(call)
         if call.is_success and self._lacks_value(call):
             return None
-        target = self._target(call, operation)
-        headers = _headers(call, operation)
-        return RepeatedRequest(call.method, target, headers, self._body(call))
+        return RepeatedRequest(
+            method=call.method,
+            target=self._target(call, operation),
+            headers=_headers(call, operation),
+            body=self._body(call),
+        )
 
     def _lacks_value(self, call: RecordedCall) -> bool:
         """Whether the emulator has nothing in place of an id or cursor of a call."""
-        needed = {*call.parameters.values(), call.query.get("after", "")} - {""}
+        needed = set(call.parameters.values())
+        needed.add(call.query.get("after", ""))
+        needed.discard("")
         return not needed <= self._names.own.keys()
 
     def _target(self, call: RecordedCall, operation: OperationContract) -> str:
-        own = self._names.own
-        parameters = {
-            name: quote(own.get(value, value), safe="")
-            for name, value in call.parameters.items()
-        }
+        parameters = {}
+        for name, value in call.parameters.items():
+            own = self._names.own_or_same(value)
+            parameters[name] = quote(own, safe="")
         target = BASE_PATH + operation.path.format_map(parameters)
-        query = {name: own.get(value, value) for name, value in call.query.items()}
+        query = self._names.translated(call.query)
         if query:
             target += f"?{urlencode(query)}"
         return target
 
     def _body(self, call: RecordedCall) -> bytes:
         if call.body:
-            return msgspec.json.encode(self._names.translated(call.body))
+            own_body = self._names.translated(call.body)
+            return msgspec.json.encode(own_body)
         return call.request_body or b""
 
     def _put_what_is_referred_to(self, call: RecordedCall) -> None:
@@ -104,7 +117,8 @@ class RequestRepeater:
             kind = KIND_OF_MEMBER.get(member)
             if kind is None or not isinstance(identifier, str):
                 continue
-            if call.is_success or (kind, identifier) in self._traffic.snapshots:
+            is_shown = (kind, identifier) in self._traffic.snapshots
+            if call.is_success or is_shown:
                 self._beginning.put(kind, identifier)
 
 
