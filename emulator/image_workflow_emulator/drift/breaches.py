@@ -7,7 +7,12 @@ from image_workflow_emulator.documents.violations import Violation
 from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.drift.bodies import WITHOUT_MILLISECONDS
-from image_workflow_emulator.drift.differences import NOTHING, Difference, difference
+from image_workflow_emulator.drift.differences import (
+    NOTHING,
+    About,
+    Difference,
+    difference,
+)
 from image_workflow_emulator.drift.traffic import RecordedCall
 
 _PROBLEM_TYPE: Final = "application/problem+json"
@@ -50,23 +55,24 @@ def breaches(call: RecordedCall) -> Iterator[Difference]:
     is_default_problem = status >= 400 and call.code in CATALOGUE
     if not is_declared and not is_default_problem:
         statuses = ", ".join(map(str, sorted(call.operation.statuses)))
-        expected = f"one of {statuses}, or a default problem"
         yield difference(
             call,
             where="status",
             recorded=str(status),
-            expected=expected,
+            expected=f"one of {statuses}, or a default problem",
             sentence=_STATUSES,
         )
     elif status >= 400:
+        yield from _breaches_of_media_type(call)
         yield from _breaches_of_problem(call)
     if status < 400 and not call.is_partial:
         yield from _breaches_of_success(call)
 
 
-def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
+def _breaches_of_media_type(call: RecordedCall) -> Iterator[Difference]:
     content_type = call.response_headers.get("content-type", "")
-    media_type = content_type.partition(";")[0].strip().lower()
+    name, _, _ = content_type.partition(";")
+    media_type = name.strip().lower()
     if media_type not in ("", _PROBLEM_TYPE):
         yield difference(
             call,
@@ -75,24 +81,24 @@ def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
             expected=_PROBLEM_TYPE,
             sentence=_MEDIA_TYPE,
         )
+
+
+def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
     if call.is_partial:
         return
     if not _has_request_id_of_header(call):
-        recorded = call.answer.get("request_id", "none")
-        expected = "that of the header"
         yield difference(
             call,
             where="/request_id",
-            recorded=recorded,
-            expected=expected,
+            recorded=call.answer.get("request_id", "none"),
+            expected="that of the header",
             sentence=_SAME_REQUEST_ID,
         )
     if not _has_code_of_status(call):
-        recorded = f"{call.status} {call.code}"
         yield difference(
             call,
             where="/code",
-            recorded=recorded,
+            recorded=f"{call.status} {call.code}",
             expected="a code with its status",
             sentence=_CODES,
         )
@@ -106,10 +112,9 @@ def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
         )
     is_blocked = call.code == "resource_operation_in_progress"
     if is_blocked and not call.answer.get("active_operation_id"):
-        where = "/active_operation_id"
         yield difference(
             call,
-            where=where,
+            where="/active_operation_id",
             recorded="none",
             expected="an id",
             sentence=_ACTIVE_OPERATION,
@@ -147,24 +152,18 @@ def _breaches_of_success(call: RecordedCall) -> Iterator[Difference]:
 
 
 def _breach_of_contract(call: RecordedCall, violation: Violation) -> Difference:
-    where = violation.where
-    recorded = violation.found
-    expected = violation.expected
-    if WITHOUT_MILLISECONDS.fullmatch(recorded.strip('"')):
-        return difference(
-            call,
-            where=where,
-            recorded=recorded,
-            expected=expected,
-            sentence=_TIMESTAMPS,
-            about="milliseconds",
-        )
+    sentence = _FIELDS
+    about: About = "value"
+    if WITHOUT_MILLISECONDS.fullmatch(violation.found.strip('"')):
+        sentence = _TIMESTAMPS
+        about = "milliseconds"
     return difference(
         call,
-        where=where,
-        recorded=recorded,
-        expected=expected,
-        sentence=_FIELDS,
+        where=violation.where,
+        recorded=violation.found,
+        expected=violation.expected,
+        sentence=sentence,
+        about=about,
     )
 
 
@@ -179,12 +178,11 @@ def _missing_subjects(call: RecordedCall) -> Iterator[Difference]:
     for resource in call.resources:
         is_photography = resource.get("workflow") == "product_photography"
         if is_photography and _RESOLVED not in resource:
-            expected = "the Assets that were admitted"
             yield difference(
                 call,
                 where=f"/{_RESOLVED}",
                 recorded=NOTHING,
-                expected=expected,
+                expected="the Assets that were admitted",
                 sentence=_FIELDS,
             )
 
@@ -192,24 +190,24 @@ def _missing_subjects(call: RecordedCall) -> Iterator[Difference]:
 def _breaches_of_list(call: RecordedCall) -> Iterator[Difference]:
     times = [str(resource.get("created_at")) for resource in call.resources]
     if times != sorted(times, reverse=True):
-        expected = "created_at descending"
         yield difference(
             call,
             where="/data",
             recorded="another order",
-            expected=expected,
+            expected="created_at descending",
             sentence=_ORDER,
         )
-    has_more = call.answer.get("page", {}).get("has_more") is True
-    is_too_short = has_more and len(times) < DEFAULT_LIMIT
-    is_too_long = len(times) > DEFAULT_LIMIT
-    if "limit" not in call.query and (is_too_long or is_too_short):
-        recorded = f"{len(times)} items"
-        expected = f"{DEFAULT_LIMIT} items"
+    if "limit" in call.query:
+        return
+    item_count = len(times)
+    page = call.answer.get("page", {})
+    is_too_short = page.get("has_more") is True and item_count < DEFAULT_LIMIT
+    is_too_long = item_count > DEFAULT_LIMIT
+    if is_too_long or is_too_short:
         yield difference(
             call,
             where="/data",
-            recorded=recorded,
-            expected=expected,
+            recorded=f"{item_count} items",
+            expected=f"{DEFAULT_LIMIT} items",
             sentence=_PAGE_SIZE,
         )

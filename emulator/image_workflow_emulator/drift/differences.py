@@ -85,7 +85,15 @@ def difference(
     about: About = "value",
 ) -> Difference:
     """Return a difference in the answer to a call."""
-    return Difference(call.where, call.name, where, recorded, expected, sentence, about)
+    return Difference(
+        exchange=call.where,
+        operation=call.name,
+        where=where,
+        recorded=recorded,
+        expected=expected,
+        sentence=sentence,
+        about=about,
+    )
 
 
 def folded(differences: Iterable[Difference]) -> list[Difference]:
