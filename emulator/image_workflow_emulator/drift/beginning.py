@@ -38,7 +38,11 @@ _ANY_RESOURCE: Final[Mapping[str, Any]] = {
     "source_asset_ids": [],
 }
 """Members of every resource that is made here, as far as its kind has them."""
-_ANY_PICTURE: Final = {"format": "png", "width": 1_000, "height": 1_000}
+_ANY_PICTURE: Final = {
+    "format": "png",
+    "width": 1_000,
+    "height": 1_000,
+}
 
 
 def _kinds_by_member() -> Iterator[tuple[str, str]]:
@@ -79,7 +83,8 @@ class Beginning:
             resource: Mapping[str, Any] = {}
             if snapshots:
                 resource = snapshots[0].resource
-            self._names.bind(identifier, self._make(kind, resource))
+            own_id = self._make(kind, resource)
+            self._names.bind(identifier, own_id)
             self.ids.add(identifier)
         return self._names.own[identifier]
 
@@ -89,7 +94,9 @@ class Beginning:
         made = self._fill(kind, resource)
         for key in _picture_keys(made):
             sandbox.images.put(key, key.encode(), "clean")
-        sandbox.store.collections()[_COLLECTIONS.get(kind, kind)].add(made)
+        collections = sandbox.store.collections()
+        collection_name = _COLLECTIONS.get(kind, kind)
+        collections[collection_name].add(made)
         return made.id
 
     def _fill(self, kind: str, resource: Mapping[str, Any]) -> _Resource:
@@ -102,24 +109,30 @@ class Beginning:
     def _own_members(self, kind: str, resource: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members that the emulator decides."""
         (account,) = self._sandbox.find_accounts(self._team)
-        is_global = resource.get("scope") == "global"
+        team_id: str | None = account.team.id
+        if resource.get("scope") == "global":
+            team_id = None
         now = self._sandbox.clock.now()
         members = {
             **_ANY_RESOURCE,
             "id": self._sandbox.identifiers.next(_PREFIXES[kind]),
-            "team_id": None if is_global else account.team.id,
+            "team_id": team_id,
             "name": self._team,
             "created_at": now,
             "updated_at": now,
         }
         if kind == "product":
-            members["asset_ids"] = photos = self._photos(resource)
+            photos = self._photos(resource)
+            members["asset_ids"] = photos
             members["primary_asset_id"] = photos[0]
         return members
 
     def _photos(self, product: Mapping[str, Any]) -> list[str]:
-        photos = [self.put("asset", photo) for photo in product.get("asset_ids", ())]
-        return photos or [self._make("asset", {})]
+        recorded_ids = product.get("asset_ids", ())
+        photos = [self.put("asset", recorded_id) for recorded_id in recorded_ids]
+        if not photos:
+            return [self._make("asset", {})]
+        return photos
 
 
 def _picture_keys(resource: _Resource) -> Sequence[str]:

@@ -7,7 +7,7 @@ such as emulators on different ports: each is judged by itself.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -85,15 +85,24 @@ def _bases_of_service(by_base: Mapping[str, Sequence[RecordedCall]]) -> Sequence
 
     If none certainly is, that of most calls counts if its answers may be.
     """
-    certain = [
-        base for base, calls in by_base.items() if any(map(_is_of_service, calls))
-    ]
+    certain = _bases_with(_is_of_service, by_base)
     if certain:
         return certain
-    possible = [
-        base for base, calls in by_base.items() if any(map(_may_be_of_service, calls))
-    ]
-    return sorted(possible, key=lambda base: -len(by_base[base]))[:1]
+    possible = _bases_with(_may_be_of_service, by_base)
+    by_number_of_calls = sorted(possible, key=lambda base: -len(by_base[base]))
+    return by_number_of_calls[:1]
+
+
+def _bases_with(
+    predicate: Callable[[RecordedCall], bool],
+    by_base: Mapping[str, Sequence[RecordedCall]],
+) -> list[str]:
+    """Return the addresses that have such a call."""
+    bases = []
+    for base, calls in by_base.items():
+        if any(predicate(call) for call in calls):
+            bases.append(base)
+    return bases
 
 
 def _is_of_service(call: RecordedCall) -> bool:
@@ -139,7 +148,9 @@ class _Reader:
             if addressee is None:
                 continue
             calls = calls_by_base.setdefault(addressee.base, [])
-            now = calls[-1].at if calls else DAY_MS
+            now = DAY_MS
+            if calls:
+                now = calls[-1].at
             call = self._call(exchange, addressee, number=len(calls), now=now)
             calls.append(call)
             for link, surface in _links_in(call):
@@ -147,21 +158,28 @@ class _Reader:
         return calls_by_base
 
     def _addressee(self, exchange: RecordedExchange) -> _Addressee | None:
-        address = exchange.url.partition("?")[0]
-        base, _, path = address.partition(f"{BASE_PATH}/")
-        for pattern, operation in self._patterns:
-            match = pattern.fullmatch(f"/{path}")
-            if match is not None and operation.method == exchange.method:
-                parameters = {
-                    name: unquote(value) for name, value in match.groupdict().items()
-                }
-                return _Addressee(base, operation, parameters)
+        address, _, _ = exchange.url.partition("?")
+        called = self._operation_at(address, exchange.method)
+        if called is not None:
+            return called
         if exchange.entry is None:
             return self._links.get(exchange.url)
         for surface in BYTE_SURFACES:
             if surface == exchange.entry.bytes:
-                origin = address.removesuffix(encoded_path(exchange.entry.path))
-                return _Addressee(origin, surface=surface)
+                path = encoded_path(exchange.entry.path)
+                return _Addressee(address.removesuffix(path), surface=surface)
+        return None
+
+    def _operation_at(self, address: str, method: str) -> _Addressee | None:
+        base, _, path = address.partition(f"{BASE_PATH}/")
+        for pattern, operation in self._patterns:
+            match = pattern.fullmatch(f"/{path}")
+            if match is None or operation.method != method:
+                continue
+            parameters = {
+                name: unquote(value) for name, value in match.groupdict().items()
+            }
+            return _Addressee(base, operation, parameters)
         return None
 
     def _call(
@@ -191,13 +209,16 @@ class _Reader:
 
 def _pattern_of(path: str) -> re.Pattern[str]:
     """Return a pattern that matches the paths of an operation, and names parameters."""
-    return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path))
+    pattern = re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path)
+    return re.compile(pattern)
 
 
 def _links_in(call: RecordedCall) -> Iterator[tuple[str, ByteSurface]]:
     """Iterate over the addresses of byte surfaces in an answer."""
     for resource in call.resources:
-        surface: ByteSurface = "upload" if "upload" in resource else "download"
+        surface: ByteSurface = "download"
+        if "upload" in resource:
+            surface = "upload"
         for name, leaf in leaves(resource):
             if name in _LINKS and isinstance(leaf, str):
                 yield leaf, surface

@@ -53,13 +53,14 @@ class _ClientJudgement:
 
     def judge(self, traffic: Traffic) -> None:
         """Judge the client of one recording."""
-        requests = RecordedRequests(traffic, last=max(self._places, default=0))
-        records = requests.records
+        last_number = max(self._places, default=0)
+        records = RecordedRequests(traffic, last_number).records
         for record, call in zip(records, traffic.calls, strict=True):
             self._places[record.sequence] = call.where
+        admitted = {record.work_id for record in records}
         conduct = judge(
             records,
-            RecordedOutcomes(traffic, {record.work_id for record in records}),
+            RecordedOutcomes(traffic, admitted),
             max(record.left_at for record in records),
             has_ended=True,
         )
@@ -96,9 +97,12 @@ class _ClientJudgement:
         """Return the table of the rules that were not checked, if there are any."""
         if not self._reasons:
             return []
-        columns = ["rule", "reason"]
-        rows = list(self._reasons.items())
-        return [ReportTable(title="Not checked", columns=columns, rows=rows)]
+        not_checked = ReportTable(
+            title="Not checked",
+            columns=["rule", "reason"],
+            rows=list(self._reasons.items()),
+        )
+        return [not_checked]
 
 
 def _rank(finding: ReportFinding) -> int:
@@ -112,7 +116,9 @@ def _reasons(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
     `not_timed`: the rules that need times, if there are none.
     """
     is_journal = any(call.entry for call in traffic.calls)
-    subject = "an auto clock" if is_journal else "the recording"
+    subject = "the recording"
+    if is_journal:
+        subject = "an auto clock"
     reasons = dict.fromkeys(not_timed, f"{subject} has no times")
     has_authorization = any(
         call.operation and "authorization" in call.request_headers

@@ -71,14 +71,16 @@ class RecordedRequests:
         is_successful_write = is_write and call.is_success
         work = self._admitted.get(call.number)
         answered_at = self._arrivals[call.number] + (call.took_ms or 0)
+        next_number = call.number + 1
+        arrived_before_answer = bisect_left(self._arrivals, answered_at, next_number)
         return RecordedRequest(
-            sequence=call.number + 1,
+            sequence=next_number,
             at="",
             method=call.method,
             path=_path_of(call, self._traffic),
             committed=is_successful_write or work is not None,
             work=work,
-            last_arrival=bisect_left(self._arrivals, answered_at, call.number + 1),
+            last_arrival=arrived_before_answer,
             timed=call.is_timed and not call.is_coarse,
         )
 
@@ -94,9 +96,10 @@ def _path_of(call: RecordedCall, traffic: Traffic) -> str:
     """Return the path that the emulator would use: below its own base path, and with the
     session's id for an upload.
     """
-    address = call.url.partition("?")[0]
+    address, _, _ = call.url.partition("?")
     if call.operation is not None:
-        return BASE_PATH + address.partition(BASE_PATH)[2]
+        _, _, below_base = address.partition(BASE_PATH)
+        return BASE_PATH + below_base
     session = traffic.uploads.get(call.url)
     if session is None:
         return address
@@ -111,8 +114,9 @@ def _add_request(
     record.connection = entry.connection
     record.byte_surface = call.surface
     if call.operation is not None:
+        _, _, query = call.url.partition("?")
         record.operation = call.operation.id
-        record.query = call.url.partition("?")[2].encode()
+        record.query = query.encode()
     _add_request_headers(record, call)
     _add_request_body(record, call)
     # A journal masks a key where none belongs.
@@ -147,9 +151,10 @@ def _add_answer(
     record.duration_ms = call.took_ms or 0.0
     record.is_timed = entry.timed
     record.is_unheard = entry.abandoned
-    record.response_headers = tuple(
-        (name.encode(), value.encode()) for name, value in call.response_headers.items()
-    )
+    response_headers = []
+    for name, value in call.response_headers.items():
+        response_headers.append((name.encode(), value.encode()))
+    record.response_headers = tuple(response_headers)
     if call.operation is not None:
         record.response_body = _answer_body(call)
     code = call.code

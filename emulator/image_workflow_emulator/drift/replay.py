@@ -61,7 +61,9 @@ class Replay:
     def __init__(self, traffic: Traffic, readings: str) -> None:
         self._calls = traffic.calls
         self._schedule = schedule_of(traffic.calls)
-        start = self._schedule[0] if self._schedule else DAY_MS
+        start = DAY_MS
+        if self._schedule:
+            start = self._schedule[0]
         self._application = _application(start, readings)
         self._sandbox = self._application.sandboxes.default
         self.names = Names()

@@ -60,7 +60,8 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
     @property
     def query(self) -> Mapping[str, str]:
         """The parameters of the query."""
-        return dict(parse_qsl(self.url.partition("?")[2], keep_blank_values=True))
+        _, _, query = self.url.partition("?")
+        return dict(parse_qsl(query, keep_blank_values=True))
 
     @property
     def resources(self) -> Sequence[Mapping[str, Any]]:
@@ -80,7 +81,9 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
     @property
     def code(self) -> str | None:
         """The code of the problem that was answered; None for a success."""
-        return None if self.is_success else self.answer.get("code")
+        if self.is_success:
+            return None
+        return self.answer.get("code")
 
 
 class Snapshot(NamedTuple):
@@ -186,11 +189,11 @@ class Traffic:
 
         The replay of an admission is one more snapshot of its work.
         """
-        return {
-            identifier: RecordedWork(identifier, snapshots)
-            for (kind, identifier), snapshots in self.snapshots.items()
-            if kind in _WORK
-        }
+        works = {}
+        for (kind, identifier), snapshots in self.snapshots.items():
+            if kind in _WORK:
+                works[identifier] = RecordedWork(identifier, snapshots)
+        return works
 
     @cached_property
     def snapshots(self) -> Mapping[tuple[str, str], Sequence[Snapshot]]:
@@ -198,9 +201,11 @@ class Traffic:
         snapshots: dict[tuple[str, str], list[Snapshot]] = {}
         for call in self.calls:
             for resource in call.resources:
-                if "id" in resource and "object" in resource:
-                    key = resource["object"], resource["id"]
-                    snapshots.setdefault(key, []).append(Snapshot(call, resource))
+                if "id" not in resource or "object" not in resource:
+                    continue
+                key = resource["object"], resource["id"]
+                of_resource = snapshots.setdefault(key, [])
+                of_resource.append(Snapshot(call, resource))
         return snapshots
 
     @cached_property
