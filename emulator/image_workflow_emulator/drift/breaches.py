@@ -200,8 +200,8 @@ def _breaches_of_list(call: RecordedCall) -> Iterator[Difference]:
     if "limit" in call.query:
         return
     item_count = len(times)
-    page = call.answer.get("page", {})
-    is_too_short = page.get("has_more") is True and item_count < DEFAULT_LIMIT
+    has_more = call.page.get("has_more") is True
+    is_too_short = has_more and item_count < DEFAULT_LIMIT
     is_too_long = item_count > DEFAULT_LIMIT
     if is_too_long or is_too_short:
         yield difference(

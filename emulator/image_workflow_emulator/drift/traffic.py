@@ -74,6 +74,12 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
         return (self.answer,)
 
     @property
+    def page(self) -> Mapping[str, Any]:
+        """The page of a list; empty for any other answer."""
+        page: Mapping[str, Any] = self.answer.get("page", {})
+        return page
+
+    @property
     def is_success(self) -> bool:
         """Whether the answer was 2xx."""
         return self.status is not None and 200 <= self.status < 300

@@ -81,7 +81,7 @@ class _Poll(NamedTuple):
 
 def _unfinished_polls(work: RecordedWork) -> Iterator[_Poll]:
     """Iterate over the polls of work until one shows its end."""
-    polls = [one for one in work.snapshots if one.call.name in POLLS]
+    polls = [snapshot for snapshot in work.snapshots if snapshot.call.name in POLLS]
     for snapshot, following in pairwise([*polls, *polls[-1:]]):
         if snapshot.is_terminal:
             return

@@ -30,17 +30,21 @@ def page_limit(traffic: Traffic) -> Observations:
     for call in traffic.whole():
         parameter = call.operation and call.operation.query.get("limit")
         limit = call.query.get("limit", "")
-        if parameter and limit.isdecimal() and int(limit[:9]) > parameter.maximum:
-            fits = fits_outcome(call, "clamps", "plain", "invalid_request")
+        if not parameter or not limit.isdecimal():
+            continue
+        if int(limit[:9]) > parameter.maximum:
+            fits = fits_outcome(call, "clamps", "plain", code="invalid_request")
             yield Observation(fits, call)
 
 
 def text_length(traffic: Traffic) -> Observations:
     """D04: whether long texts are accepted."""
     for call in traffic.whole():
+        name = call.body.get("name", "")
         longest_text = max(map(len, texts(call.body)), default=0)
-        if len(call.body.get("name", "")) > MAX_NAME or longest_text > MAX_TEXT:
-            yield Observation(fits_outcome(call, "plain", "short"), call)
+        if len(name) > MAX_NAME or longest_text > MAX_TEXT:
+            fits = fits_outcome(call, "plain", "short")
+            yield Observation(fits, call)
 
 
 def key_binding(traffic: Traffic) -> Observations:
@@ -50,7 +54,8 @@ def key_binding(traffic: Traffic) -> Observations:
     for repetition in _repetitions(traffic):
         first = repetition.first
         second = repetition.second
-        is_refused_anew = second.code == first.code and _mark(second) != _mark(first)
+        has_same_code = second.code == first.code
+        is_refused_anew = has_same_code and _mark(second) != _mark(first)
         if repetition.is_key_remembered or second.is_success or is_refused_anew:
             is_bound = {
                 reading: first.code in key_binding_codes(reading)

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from image_workflow_emulator.domain import orders
 from image_workflow_emulator.drift.json_values import instant_of
 from image_workflow_emulator.drift.observations.observation import (
+    Fits,
     Observation,
     Observations,
     fits_outcome,
@@ -26,7 +27,10 @@ _LIST_OF_CREATED: Final = {
     "createProduct": "listProducts",
 }
 """The list that shows a new resource, by the operation that creates it at once."""
-_WINDOWS_MS: Final = {"plain": UPLOAD_WINDOW_MS, "short": SHORT_WINDOW_MS}
+_WINDOWS_MS: Final = {
+    "plain": UPLOAD_WINDOW_MS,
+    "short": SHORT_WINDOW_MS,
+}
 _TOLERANCE: Final = 0.25
 """How far a window may be off: the clocks of service and client differ."""
 _STORED_FORMATS: Final = {
@@ -49,16 +53,19 @@ def photo_order(traffic: Traffic) -> Observations:
         sent = call.body.get("asset_ids")
         answered = call.answer.get("asset_ids")
         if sent is not None and answered is not None:
-            fits = fits_value(answered, {"plain": sent, "unordered": sorted(sent)})
+            expected = {
+                "plain": sent,
+                "unordered": sorted(sent),
+            }
+            fits = fits_value(answered, expected)
             yield Observation(fits, call, "photos came back that were not sent")
 
 
 def last_page(traffic: Traffic) -> Observations:
     """D26: whether the last page has a cursor."""
     for call in traffic.whole():
-        page = call.answer.get("page", {})
-        if page.get("has_more") is False:
-            has_no_cursor = not page.get("next_cursor")
+        if call.page.get("has_more") is False:
+            has_no_cursor = not call.page.get("next_cursor")
             yield Observation(plain_if(has_no_cursor, "always-a-cursor"), call)
 
 
@@ -74,7 +81,7 @@ def list_freshness(traffic: Traffic) -> Observations:
     created: list[_Created] = []
     for call in traffic.whole(*_LIST_OF_CREATED, *_LIST_OF_CREATED.values()):
         if call.name in _LIST_OF_CREATED:
-            resources = [one for one in call.resources if "id" in one]
+            resources = [resource for resource in call.resources if "id" in resource]
             created += [_Created(call, resource["id"]) for resource in resources]
         elif _tells_time(call) and call.query.keys() <= {"limit"}:
             yield from _freshness(call, created)
@@ -87,7 +94,7 @@ def _tells_time(call: RecordedCall) -> bool:
 def _freshness(list_call: RecordedCall, created: list[_Created]) -> Observations:
     """Look in a first page for what was created shortly before."""
     listed = {resource.get("id") for resource in list_call.resources}
-    has_all = list_call.answer.get("page", {}).get("has_more") is False
+    has_all = list_call.page.get("has_more") is False
     for write, identifier in reversed(created):
         if list_call.at - write.at >= LIST_LAG_MS:
             return
@@ -102,16 +109,26 @@ def _freshness(list_call: RecordedCall, created: list[_Created]) -> Observations
 def upload_session(traffic: Traffic) -> Observations:
     """D15: how long a signed address accepts bytes."""
     for call in traffic.whole("createUpload"):
-        expires_at = instant_of(call.answer.get("upload", {}).get("expires_at"))
+        upload = call.answer.get("upload", {})
+        expires_at = instant_of(upload.get("expires_at"))
         if call.is_timed and expires_at is not None:
             window_ms = expires_at - call.at
-            fits = [
-                reading
-                for reading, expected_ms in _WINDOWS_MS.items()
-                if abs(window_ms - expected_ms) <= expected_ms * _TOLERANCE
-            ]
             seconds = round(window_ms / SECOND_MS)
-            yield Observation(fits, call, f"a window of {seconds} s")
+            yield Observation(
+                _fits_window(window_ms),
+                call,
+                description=f"a window of {seconds} s",
+            )
+
+
+def _fits_window(window_ms: int) -> Fits:
+    """Return the readings whose window this nearly is."""
+    fits = []
+    for reading, expected_ms in _WINDOWS_MS.items():
+        tolerance_ms = expected_ms * _TOLERANCE
+        if abs(window_ms - expected_ms) <= tolerance_ms:
+            fits.append(reading)
+    return fits
 
 
 def upload_status(traffic: Traffic) -> Observations:
@@ -129,7 +146,8 @@ def stored_format(traffic: Traffic) -> Observations:
         kept = _STORED_FORMATS.get(content_type)
         stored = call.answer.get("format")
         if call.is_success and kept is not None and stored is not None:
-            fits = fits_value(stored, {"plain": kept, "webp": "webp"})
+            expected = {"plain": kept, "webp": "webp"}
+            fits = fits_value(stored, expected)
             yield Observation(fits, call, f"{content_type} became {stored}")
 
 
@@ -147,10 +165,11 @@ def picture_limit(traffic: Traffic) -> Observations:
     """D57: whether a large photo is accepted."""
     sent_sizes = _sent_sizes(traffic)
     for call, session in _completions(traffic):
-        size = sent_sizes.get(session.number, (0, 0))
+        width, height = sent_sizes.get(session.number, (0, 0))
         if call.is_success:
-            size = call.answer.get("width", 0), call.answer.get("height", 0)
-        if orders.is_above_small_limit(*size):
+            width = call.answer.get("width", 0)
+            height = call.answer.get("height", 0)
+        if orders.is_above_small_limit(width, height):
             yield Observation(fits_outcome(call, "plain", "small"), call)
 
 
@@ -171,6 +190,5 @@ def _sent_sizes(traffic: Traffic) -> dict[int, tuple[int, int]]:
         session = traffic.uploads.get(call.url)
         header = header_of(call.request_body or b"")
         if session is not None and header is not None:
-            _, width, height = header
-            sizes[session.number] = width, height
+            sizes[session.number] = header.width, header.height
     return sizes

@@ -42,7 +42,9 @@ def fits_value(value: object, expected: Mapping[str, object]) -> Fits:
 
 def plain_if(is_plain: bool, other: str) -> Fits:
     """Return the plain reading if a condition holds, and another if not."""
-    return ["plain"] if is_plain else [other]
+    if is_plain:
+        return ["plain"]
+    return [other]
 
 
 def fits_outcome(
@@ -69,7 +71,9 @@ def meaning_of(
 
     None if there is no body, or it breaks a rule.
     """
-    if call.operation is None or call.operation.body is None or not call.body:
+    if call.operation is None or call.operation.body is None:
+        return None
+    if not call.body:
         return None
     try:
         return intent_of(call.operation.body, dict(call.body), readings)

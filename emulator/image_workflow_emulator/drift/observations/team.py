@@ -36,7 +36,8 @@ def team_credits(traffic: Traffic) -> Observations:
             continue
         spent = {reading: after[reading] - before[reading] for reading in before}
         taken = earlier.answer["credits"] - later.answer["credits"]
-        if taken >= min(0, *spent.values()):  # else somebody added Credits
+        least_spent = min(0, *spent.values())
+        if taken >= least_spent:  # else somebody added Credits
             fits = fits_value(taken, spent)
             expected = spent["plain"]
             description = f"{taken} Credits were taken where {expected} were expected"
@@ -48,7 +49,8 @@ def concurrency_unit(traffic: Traffic) -> Observations:
     budget = _Budget(traffic)
     for call in traffic.whole("getTeam"):
         capabilities = call.answer.get("capabilities", {})
-        used = capabilities.get("api_concurrency", {}).get("used")
+        concurrency = capabilities.get("api_concurrency", {})
+        used = concurrency.get("used")
         works = budget.works[call.number]
         slots = budget.slots[call.number]
         if used is None or budget.unknown[call.number]:
@@ -91,7 +93,10 @@ class _Account:
         """Return the Credits taken until a call; None if the recording does not tell."""
         if self._unknown[number]:
             return None
-        return {"plain": self._plain[number], "gross": self._gross[number]}
+        return {
+            "plain": self._plain[number],
+            "gross": self._gross[number],
+        }
 
 
 class _Budget:
@@ -104,8 +109,9 @@ class _Budget:
         for work in traffic.works.values():
             for span in _spans(work, len(traffic.calls)):
                 if span.stage == "open":
+                    slot_count = max(1, len(work.last.outputs))
                     works.add(span, 1)
-                    slots.add(span, max(1, len(work.last.outputs)))
+                    slots.add(span, slot_count)
                 elif span.stage == "unknown":
                     unknown.add(span, 1)
         self.works = works.by_call()
@@ -159,5 +165,8 @@ def _spans(work: RecordedWork, end: int) -> Iterator[_Span]:
 
 def _last_unfinished(work: RecordedWork) -> int:
     """Return the number of the last call that showed work unfinished; -1 if none did."""
-    unfinished = [one.call.number for one in work.snapshots if not one.is_terminal]
-    return max(unfinished, default=-1)
+    last = -1
+    for snapshot in work.snapshots:
+        if not snapshot.is_terminal:
+            last = max(last, snapshot.call.number)
+    return last

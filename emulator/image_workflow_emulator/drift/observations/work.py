@@ -36,7 +36,8 @@ def target(traffic: Traffic) -> Observations:
     for call, work in traffic.admissions():
         admitted = work.first.resource
         is_create = work.kind.endswith(".create")
-        if is_create and "target" in admitted and not work.first.is_terminal:
+        tells_target = "target" in admitted and not work.first.is_terminal
+        if is_create and tells_target:
             is_unknown = admitted["target"] is None
             yield Observation(plain_if(is_unknown, "target-at-once"), call)
 
@@ -62,9 +63,9 @@ def subject_cap(traffic: Traffic) -> Observations:
         if len(subjects) > orders.PACKED_PHOTOS and are_known:
             packed = orders.pack(products, loose)
             admitted = tuple(call.answer.get("resolved_asset_ids") or packed)
-            fits = fits_outcome(call, "plain", "refuses")
-            if admitted != packed:
-                fits = []
+            fits: Fits = []
+            if admitted == packed:
+                fits = fits_outcome(call, "plain", "refuses")
             description = f"{len(subjects)} subjects became {list(admitted)}"
             yield Observation(fits, call, description)
 
@@ -95,10 +96,10 @@ def _number_of(snapshot: Snapshot) -> int:
 def defaults(traffic: Traffic) -> Observations:
     """D33: what stands in for fields that were not sent."""
     for call in traffic.whole(PHOTOGRAPHY):
-        meanings = {
-            reading: meaning_of(call, parse_readings(f"D33={reading}"))
-            for reading in _DEFAULTS
-        }
+        meanings = {}
+        for reading in _DEFAULTS:
+            readings = parse_readings(f"D33={reading}")
+            meanings[reading] = meaning_of(call, readings)
         fits: Fits = None
         if call.code == "invalid_input":
             fits = fits_value(None, meanings)
@@ -124,8 +125,11 @@ def _filled_fields(call: RecordedCall) -> dict[str, Any]:
     echo = call.answer.get("request")
     if not isinstance(echo, dict):
         return {}
-    absent = [name for name in _DEFAULT_FIELDS if name not in call.body]
-    return {name: echo[name] for name in absent if name in echo}
+    filled = {}
+    for name in _DEFAULT_FIELDS:
+        if name in echo and name not in call.body:
+            filled[name] = echo[name]
+    return filled
 
 
 def pixel_sizes(traffic: Traffic) -> Observations:
@@ -140,12 +144,15 @@ def pixel_sizes(traffic: Traffic) -> Observations:
             for reading in _SIZES
         }
         for identifier in _finished_assets(work):
-            for snapshot in traffic.snapshots.get(("asset", identifier), ())[:1]:
-                width = snapshot.resource.get("width")
-                height = snapshot.resource.get("height")
-                fits = fits_value((width, height), sizes)
-                description = f"{ratio} at {resolution} became {width} x {height}"
-                yield Observation(fits, snapshot.call, description)
+            snapshots = traffic.snapshots.get(("asset", identifier))
+            if not snapshots:
+                continue
+            first = snapshots[0]
+            width = first.resource.get("width")
+            height = first.resource.get("height")
+            fits = fits_value((width, height), sizes)
+            description = f"{ratio} at {resolution} became {width} x {height}"
+            yield Observation(fits, first.call, description)
 
 
 def _finished_assets(work: RecordedWork) -> list[str]:
@@ -170,7 +177,8 @@ def partial_charge(traffic: Traffic) -> Observations:
                 reading: orders.generation_charge(price, completed, slots, reading)
                 for reading in _CHARGES
             }
-            yield Observation(fits_value(charged, charges) or None, finished)
+            fits = fits_value(charged, charges) or None
+            yield Observation(fits, finished)
 
 
 def slot_order(traffic: Traffic) -> Observations:
