@@ -42,8 +42,9 @@ class Difference(Struct, frozen=True, omit_defaults=True):
         """
         if self.sentence:
             return "breach"
-        is_defect = self.where == "status" and self.expected.startswith("500")
-        return "bug" if is_defect else "neither"
+        if self.where == "status" and self.expected.startswith("500"):
+            return "bug"
+        return "neither"
 
     @property
     def message(self) -> str:
@@ -99,15 +100,16 @@ def difference(
 def folded(differences: Iterable[Difference]) -> list[Difference]:
     """Return one difference of each kind, the first, with the number of all."""
     first_of_kind: dict[Hashable, Difference] = {}
-    for one in differences:
-        first = first_of_kind.get(one.kind)
+    for unlike in differences:
+        first = first_of_kind.get(unlike.kind)
         if first is None:
-            first_of_kind[one.kind] = one
+            first_of_kind[unlike.kind] = unlike
             continue
-        is_equal = (one.recorded, one.expected) == (first.recorded, first.expected)
-        first_of_kind[one.kind] = replace(
+        is_recorded_varied = unlike.recorded != first.recorded
+        is_expected_varied = unlike.expected != first.expected
+        first_of_kind[unlike.kind] = replace(
             first,
-            times=first.times + one.times,
-            is_varied=first.is_varied or not is_equal,
+            times=first.times + unlike.times,
+            is_varied=first.is_varied or is_recorded_varied or is_expected_varied,
         )
     return list(first_of_kind.values())

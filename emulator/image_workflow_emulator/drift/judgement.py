@@ -8,7 +8,6 @@ breach of the specification, a defect of ours, or something that nobody wrote do
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -29,12 +28,13 @@ from image_workflow_emulator.domain.readings import (
 from image_workflow_emulator.drift.comparison import Comparison, size_differences
 from image_workflow_emulator.drift.differences import Difference, folded
 from image_workflow_emulator.drift.first_differences import FirstDifferences
+from image_workflow_emulator.drift.observations.observation import Observation
 from image_workflow_emulator.drift.observations.table import OBSERVATIONS
 from image_workflow_emulator.drift.pinning import readings_file
 from image_workflow_emulator.drift.prices import Prices
 from image_workflow_emulator.drift.recognition import Recognized, recognize
 from image_workflow_emulator.drift.recordings import check_calls, read_recordings
-from image_workflow_emulator.drift.replay import Replay
+from image_workflow_emulator.drift.replay import Replay, Replayed
 from image_workflow_emulator.drift.traffic import Traffic
 from image_workflow_emulator.drift.verdicts import DecisionRow, decide
 from image_workflow_emulator.kernel.wording import count_of, first_of
@@ -71,12 +71,13 @@ def judge_recordings(files: Sequence[str], options: DriftOptions) -> Report:
         UnusableFileError: a file cannot be read, or the pin cannot be written.
     """
     recognized = recognize(read_recordings(files), load_contract())
-    check_calls(sum(len(one.calls) for one in recognized.traffics), files)
+    call_count = sum(len(traffic.calls) for traffic in recognized.traffics)
+    check_calls(call_count, files)
     judgement = Judgement(recognized, options)
     check_calls(judgement.compared, files)
     if options.pin is not None:
-        others = [row for row in judgement.rows if row.verdict == "other"]
-        write_file(options.pin, readings_file(others, Path(files[-1]).name))
+        last_name = Path(files[-1]).name
+        write_file(options.pin, readings_file(judgement.other_rows, last_name))
     return judgement.report()
 
 
@@ -102,26 +103,29 @@ class Judgement:
 
     def _compare(self, traffic: Traffic) -> None:
         """Replay the calls of a recording, and note how the answers differ."""
-        text = ",".join([PLAIN, *chosen(self._options.readings), *self._found_readings])
-        replay = Replay(traffic, text)
+        known_readings = chosen(self._options.readings)
+        readings = ",".join([PLAIN, *known_readings, *self._found_readings])
+        replay = Replay(traffic, readings)
         replayed = asyncio.run(replay.run())
-        prices = Prices(traffic, parse_readings(text))
-        first = FirstDifferences(Comparison(replay, prices.mispriced), prices)
+        prices = Prices(traffic, parse_readings(readings))
+        comparison = Comparison(replay, prices.mispriced)
+        first = FirstDifferences(comparison, prices)
         first.compare_all(replayed)
         self.differences += first.differences
         self.differences += size_differences(traffic)
-        # An upload is not repeated, but its status is compared.
-        unasked = sum(
-            one.answer is None and one.call.surface != "upload" for one in replayed
-        )
+        unasked = sum(map(_is_unasked, replayed))
         self.compared += len(replayed) - unasked
         self._noise += first.passed_over + unasked
 
     @property
+    def other_rows(self) -> list[DecisionRow]:
+        """The decisions with another reading than was known."""
+        return [row for row in self.rows if row.verdict == "other"]
+
+    @property
     def _found_readings(self) -> list[str]:
         """The readings that differ from what was known, such as `D26=always-a-cursor`."""
-        others = [row for row in self.rows if row.verdict == "other"]
-        return [f"{row.decision}={row.reading}" for row in others]
+        return [f"{row.decision}={row.reading}" for row in self.other_rows]
 
     # The report -----------------------------------------------------------------------
 
@@ -129,6 +133,9 @@ class Judgement:
         """Return the report."""
         findings = [*self._findings_on_decisions(), *self._findings_on_differences()]
         has_failed = any(finding.severity == "error" for finding in findings)
+        next_steps = []
+        if self._found_readings:
+            next_steps = [_PIN]
         return Report(
             kind="drift",
             ok=not has_failed,
@@ -136,7 +143,7 @@ class Judgement:
             findings=findings,
             checked={row.decision: row.of for row in self.rows},
             tables=[self._table_of_missing()],
-            next=[_PIN] if self._found_readings else [],
+            next=next_steps,
             details={
                 "compared": self.compared,
                 "decisions": self.rows,
@@ -180,17 +187,19 @@ class Judgement:
             )
 
     def _findings_on_differences(self) -> Iterator[ReportFinding]:
-        for one in self.differences:
+        for unlike in self.differences:
             yield ReportFinding(
-                rule=one.verdict,
-                severity=self._severity(one.verdict),
-                where=f"{one.exchange}, {one.operation} {one.where}",
-                message=one.message,
-                source=one.sentence or None,
+                rule=unlike.verdict,
+                severity=self._severity(unlike.verdict),
+                where=f"{unlike.exchange}, {unlike.operation} {unlike.where}",
+                message=unlike.message,
+                source=unlike.sentence or None,
             )
 
     def _severity(self, verdict: str) -> Severity:
-        return "error" if verdict in self._options.fail_on else "warning"
+        if verdict in self._options.fail_on:
+            return "error"
+        return "warning"
 
     def _table_of_missing(self) -> ReportTable:
         """Return the decisions that the recordings do not tell, with the calls that would."""
@@ -201,11 +210,19 @@ class Judgement:
             for entry in ledger
             if entry["id"] in missing
         ]
-        columns = ["decision", "shown by"]
-        return ReportTable(title="Not in this recording", columns=columns, rows=rows)
+        return ReportTable(
+            title="Not in this recording",
+            columns=["decision", "shown by"],
+            rows=rows,
+        )
 
     def _with_verdict(self, verdict: str) -> list[Difference]:
-        return [one for one in self.differences if one.verdict == verdict]
+        return [unlike for unlike in self.differences if unlike.verdict == verdict]
+
+
+def _is_unasked(replayed: Replayed) -> bool:
+    """Whether nothing of a call is compared; of an upload the status is."""
+    return replayed.answer is None and replayed.call.surface != "upload"
 
 
 def _observe(
@@ -215,6 +232,8 @@ def _observe(
 ) -> DecisionRow:
     """Return the verdict on a decision, by all recordings."""
     observe = OBSERVATIONS[decision]
-    observations = list(chain.from_iterable(map(observe, traffics)))
+    observations: list[Observation] = []
+    for traffic in traffics:
+        observations += observe(traffic)
     usual = by_decision(known).get(decision, PLAIN)
     return decide(decision, usual, observations)

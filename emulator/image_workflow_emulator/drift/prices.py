@@ -83,12 +83,13 @@ class Prices:
         breach = difference(
             call,
             where,
-            price.costs(amount),
-            price.says(amount),
-            _CREDIT_COSTS,
-            "price",
+            recorded=price.costs(amount),
+            expected=price.says(amount),
+            sentence=_CREDIT_COSTS,
+            about="price",
         )
-        self.breaches.setdefault(call.number, []).append(breach)
+        breaches = self.breaches.setdefault(call.number, [])
+        breaches.append(breach)
         self.mispriced.add(work.id)
 
 
@@ -104,8 +105,8 @@ def _is_too_much(reserved: int, work: RecordedWork, price: _Price) -> bool:
 
 def _is_complete(work: RecordedWork) -> bool:
     """Whether work completed, with all of its outputs."""
-    statuses = [output.get("status") for output in work.last.outputs]
-    return work.last.status == "completed" and set(statuses) <= {"completed"}
+    statuses = {output.get("status") for output in work.last.outputs}
+    return work.last.status == "completed" and statuses <= {"completed"}
 
 
 def _price_of(
@@ -116,13 +117,15 @@ def _price_of(
     """Return what work should cost; None if the recording does not tell what it is."""
     if operation_admitting(work.kind) != call.name:
         return None
-    ingredient = work.kind.partition(".")[0]
+    ingredient, _, _ = work.kind.partition(".")
     if ingredient in orders.AUTHORING_PRICES:
-        amount = orders.AUTHORING_PRICES[ingredient]
-        possible = {amount}
+        possible = {orders.AUTHORING_PRICES[ingredient]}
         if ingredient == "background":
             possible.add(0)
-        return _Price(work.kind, tuple(sorted(possible)))
+        return _Price(
+            subject=work.kind,
+            amounts=tuple(sorted(possible)),
+        )
     order = meaning_of(call, readings)
     if order is None:
         return None
@@ -130,7 +133,11 @@ def _price_of(
     quantity = 1
     if order.get("output_mode") == "single_shots":
         quantity = order["image_count"]
-    return _Price(_subject_of(work.kind, order), (amount,), quantity)
+    return _Price(
+        subject=_subject_of(work.kind, order),
+        amounts=(amount,),
+        quantity=quantity,
+    )
 
 
 def _subject_of(workflow: str, order: Mapping[str, Any]) -> str:

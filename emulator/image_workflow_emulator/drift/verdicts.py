@@ -40,9 +40,19 @@ def decide(
     observations: Sequence[Observation],
 ) -> DecisionRow:
     """Return the verdict on a decision. `usual` is the reading that is assumed."""
-    evidence = [one for one in observations if one.fits is not None]
+    evidence = [
+        observation for observation in observations if observation.fits is not None
+    ]
     if not evidence:
-        return DecisionRow(decision, "untold", None, 0, 0, 0, ())
+        return DecisionRow(
+            decision=decision,
+            verdict="untold",
+            reading=None,
+            seen=0,
+            of=0,
+            last=0,
+            where=(),
+        )
     return _Weighing(decision, usual, evidence).row()
 
 
@@ -60,23 +70,29 @@ class _Weighing:
         self._decision = decision
         self._usual = usual
         self._evidence = evidence
-        self._unexplained = [one for one in evidence if not one.fits]
-        self._counts = {
-            reading: len(self._explained_by(reading)) for reading in self._readings()
-        }
+        self._unexplained = [
+            observation for observation in evidence if not observation.fits
+        ]
+        self._counts: dict[str, int] = {}
+        """By reading: how much of the evidence it explains."""
+        for reading in self._readings():
+            self._counts[reading] = len(self._explained_by(reading))
         self._likeliest = max(self._counts, key=self._counts.__getitem__)
 
     def row(self) -> DecisionRow:
         """Return the outcome."""
         telling = self._telling
-        places = dict.fromkeys(one.call.where for one in telling)
+        places = dict.fromkeys(observation.call.where for observation in telling)
+        reading = None
+        if self._is_clear:
+            reading = self._likeliest
         return DecisionRow(
             decision=self._decision,
             verdict=self._verdict,
-            reading=self._likeliest if self._is_clear else None,
+            reading=reading,
             seen=len(telling),
             of=len(self._evidence),
-            last=max(one.call.at for one in self._evidence),
+            last=max(observation.call.at for observation in self._evidence),
             where=tuple(places)[:_MAX_PLACES],
             what=self._description,
         )
@@ -90,18 +106,26 @@ class _Weighing:
         return list(dict.fromkeys([self._usual, PLAIN, *of_decision]))
 
     def _explained_by(self, reading: str) -> Sequence[Observation]:
-        return [one for one in self._evidence if reading in (one.fits or ())]
+        return [
+            observation
+            for observation in self._evidence
+            if observation.fits and reading in observation.fits
+        ]
 
     @property
     def _is_clear(self) -> bool:
+        if self._unexplained:
+            return False
         least = len(self._evidence) * _CLEAR_SHARE
-        return not self._unexplained and self._counts[self._likeliest] >= least
+        return self._counts[self._likeliest] >= least
 
     @property
     def _verdict(self) -> Verdict:
         if not self._is_clear:
             return "neither"
-        return "assumed" if self._likeliest == self._usual else "other"
+        if self._likeliest == self._usual:
+            return "assumed"
+        return "other"
 
     @property
     def _telling(self) -> Sequence[Observation]:
