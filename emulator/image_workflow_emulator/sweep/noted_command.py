@@ -12,8 +12,10 @@ from pathlib import Path
 
 def main(file: str, command: list[str]) -> None:
     """Write the id of this process, which leads its group, and run the command."""
-    Path(file).write_text(str(os.getpid()), encoding="utf-8")
-    os.execvp(command[0], command)
+    group = str(os.getpid())
+    Path(file).write_text(group, encoding="utf-8")
+    program = command[0]
+    os.execvp(program, command)
 
 
 if __name__ == "__main__":

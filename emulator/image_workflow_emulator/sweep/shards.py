@@ -1,7 +1,6 @@
 """The reports of shards joined again, as if they were one sweep."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct, ValidationError, field, json
 
@@ -56,10 +55,11 @@ class _Shard(Struct):
     not_shown: int = 0
     """How many entries were left out of a report that was printed."""
 
-    @property
-    def plan(self) -> tuple[Any, ...]:
-        """What the shards of one sweep have in common."""
-        return self.kind, self.command, self.options, self.left_out
+    def is_of_same_sweep(self, other: "_Shard") -> bool:
+        """Tell whether two shards have their command and their plan in common."""
+        if self.command != other.command or self.options != other.options:
+            return False
+        return self.left_out == other.left_out
 
 
 def merged(files: Sequence[str], gate: Gate) -> Swept:
@@ -82,7 +82,7 @@ def _check(shards: Sequence[_Shard]) -> None:
     first = shards[0]
     for shard in shards:
         is_whole = shard.kind == "sweep" and not shard.not_shown
-        if not is_whole or shard.plan != first.plan:
+        if not is_whole or not shard.is_of_same_sweep(first):
             raise ValueError(shard.shard)
 
 
@@ -103,9 +103,11 @@ def _joined(shards: Sequence[_Shard], gate: Gate) -> Swept:
             swept.why_left[left.trial] = left.why
     swept.plan.cells = by_urgency({*swept.runs, *swept.why_left})
     for group in first.classes:
-        swept.plan.classes[group.name] = [Cell.read(cell) for cell in group.stands_for]
+        cells = [Cell.read(cell) for cell in group.stands_for]
+        swept.plan.classes[group.name] = cells
     for left_out in first.left_out:
-        swept.plan.left_out[Cell.read(left_out.cell)] = left_out.why
+        cell = Cell.read(left_out.cell)
+        swept.plan.left_out[cell] = left_out.why
     swept.clean_findings = first.clean_findings
     swept.missing_shards = _missing({shard.shard for shard in shards})
     return swept
@@ -113,7 +115,11 @@ def _joined(shards: Sequence[_Shard], gate: Gate) -> Swept:
 
 def _missing(shards: set[str | None]) -> list[str]:
     """Return the shards that are missing beside these, such as `3/8`."""
-    parts = [shard.partition("/") for shard in shards if shard]
-    most = max((int(total) for _, _, total in parts), default=0)
-    every = [f"{number}/{most}" for number in range(1, most + 1)]
-    return [shard for shard in every if shard not in shards]
+    shard_count = 0
+    for shard in shards:
+        if shard:
+            _, _, total = shard.partition("/")
+            shard_count = max(shard_count, int(total))
+    numbers = range(1, shard_count + 1)
+    all_shards = [f"{number}/{shard_count}" for number in numbers]
+    return [shard for shard in all_shards if shard not in shards]

@@ -1,5 +1,6 @@
 """The report of a sweep. Must not know how a run is made."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -7,7 +8,12 @@ from msgspec import to_builtins
 
 from image_workflow_emulator.examiner.conduct import RULES
 from image_workflow_emulator.kernel.wording import count_of, first_of
-from image_workflow_emulator.report import Report, ReportFinding, ReportTable
+from image_workflow_emulator.report import (
+    Report,
+    ReportFinding,
+    ReportTable,
+    Severity,
+)
 from image_workflow_emulator.sweep.causes import Cause
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.runs import GOOD_OUTCOMES, OUTCOMES, Outcome, Run
@@ -16,6 +22,8 @@ from image_workflow_emulator.sweep.swept import Swept
 _FAILED: Final = 1
 _NOTHING_TRIED: Final = 2
 _INCOMPLETE: Final = 3
+_ALWAYS_NAMED: Final = ("survived", "failed", "hung", "damaged")
+"""The outcomes that a summary counts though there are none."""
 _CONDUCT_RULES: Final = frozenset(rule.name for rule in RULES)
 _LEFT_UNDONE: Final = frozenset(
     {
@@ -36,15 +44,14 @@ def report_of(swept: Swept) -> Report:
     counts = _counts(swept)
     findings += _conduct_findings(swept)
     findings += swept.clean_findings
+    bad_outcomes = [outcome for outcome in OUTCOMES if outcome != "survived"]
     return Report(
         kind="sweep",
         ok=status == 0,
         summary=_summary(swept),
         findings=findings,
         counts=counts,
-        checked={
-            outcome: len(swept.tried) for outcome in OUTCOMES if outcome != "survived"
-        },
+        checked=dict.fromkeys(bad_outcomes, len(swept.tried)),
         tables=list(_tables(swept)),
         next=[cause.command for cause in causes[:1]],
         details=_details(swept, causes),
@@ -59,14 +66,18 @@ def _status(swept: Swept, findings: Sequence[ReportFinding]) -> int:
         return _FAILED
     if swept.shard is None and swept.ended and not swept.tried:
         return _NOTHING_TRIED
-    return _INCOMPLETE if _is_short(swept) else 0
+    if _is_short(swept):
+        return _INCOMPLETE
+    return 0
 
 
 def _is_short(swept: Swept) -> bool:
     """Tell whether less was tried than was asked for. What had no call in a shard
     counts when the shards are merged.
     """
-    left = swept.without_run if swept.shard else list(swept.not_run)
+    left = list(swept.not_run)
+    if swept.shard:
+        left = swept.without_run
     if swept.gate.least_percent == 100:
         return bool(left or swept.missing_shards)
     return bool(left) and swept.percent < swept.gate.least_percent
@@ -76,7 +87,9 @@ def _counts(swept: Swept) -> dict[str, int]:
     counts: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
     for run in swept.ended:
         counts[run.outcome] += 1
-    return {**counts, "not_run": len(swept.not_run), "runs": swept.run_count}
+    counts["not_run"] = len(swept.not_run)
+    counts["runs"] = swept.run_count
+    return counts
 
 
 # Findings -----------------------------------------------------------------------------
@@ -86,9 +99,12 @@ def _finding_of(cause: Cause, swept: Swept) -> ReportFinding:
     where = first_of(cause.cells)
     if cause.tests:
         where += f" in {first_of(cause.tests)}"
+    severity: Severity = "warning"
+    if _fails(cause, swept):
+        severity = "error"
     return ReportFinding(
         rule=cause.outcome,
-        severity="error" if _fails(cause, swept) else "warning",
+        severity=severity,
         where=where,
         message=cause.summary,
         remedy=f"{cause.remedy} ({cause.section})",
@@ -113,13 +129,15 @@ def _conduct_findings(swept: Swept) -> Iterator[ReportFinding]:
             continue
         for finding in run.findings:
             if _is_misconduct(finding, run):
-                cells.setdefault(finding.rule, []).append(run.cell)
+                cells_of_rule = cells.setdefault(finding.rule, [])
+                cells_of_rule.append(run.cell)
                 firsts.setdefault(finding.rule, (run, finding))
     for rule, (run, finding) in firsts.items():
+        distinct_cells = dict.fromkeys(cells[rule])
         yield ReportFinding(
             rule=rule,
             severity=finding.severity,
-            where=first_of(dict.fromkeys(cells[rule]), most=3),
+            where=first_of(distinct_cells, most=3),
             message=finding.message,
             source=finding.source,
             remedy=finding.remedy,
@@ -139,19 +157,13 @@ def _is_misconduct(finding: ReportFinding, run: Run) -> bool:
 
 def _summary(swept: Swept) -> str:
     """Return how many runs had which outcome, and what is left, each in a sentence."""
-    counts = _counts(swept)
-    words = [
-        f"{counts[outcome]} {outcome}"
-        for outcome in OUTCOMES
-        if counts[outcome] or outcome in ("survived", "failed", "hung", "damaged")
-    ]
     tried = count_of(len(swept.ended), "cell")
     runs = count_of(swept.run_count, "run")
-    sentences = [f"{tried} tried in {runs}: {', '.join(words)}"]
-    right = sum(map(_fails_rightly, swept.ended))
-    if right:
+    sentences = [f"{tried} tried in {runs}: {_outcomes(swept)}"]
+    right_count = sum(map(_fails_rightly, swept.ended))
+    if right_count:
         sentences.append(
-            f"{right} failed by faults that no client can mend, or that last"
+            f"{right_count} failed by faults that no client can mend, or that last"
         )
     if swept.not_run:
         left = "; ".join(_left(swept))
@@ -164,19 +176,28 @@ def _summary(swept: Swept) -> str:
     return ". ".join(sentences)
 
 
+def _outcomes(swept: Swept) -> str:
+    """Say how many runs had which outcome; some are named though there are none."""
+    counts = _counts(swept)
+    named = [name for name in OUTCOMES if counts[name] or name in _ALWAYS_NAMED]
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in named)
+
+
 def _left(swept: Swept) -> Iterator[str]:
     """Iterate over the reasons why cells were not tried, with their numbers."""
-    reasons = list(swept.not_run.values())
-    for reason in dict.fromkeys(reasons):
-        yield f"{count_of(reasons.count(reason), 'cell')} not tried, since {reason}"
+    cell_counts = Counter(swept.not_run.values())
+    for reason, cell_count in cell_counts.items():
+        cells = count_of(cell_count, "cell")
+        yield f"{cells} not tried, since {reason}"
 
 
 def _fails_rightly(run: Run) -> bool:
     """Tell whether a run failed as it should: no client can recover from its fault, and
     it said so.
     """
-    is_failed = run.outcome == "failed" and not run.leaves_outputs
-    return is_failed and run.status != 0 and not run.trial.is_recoverable
+    if run.outcome != "failed" or run.leaves_outputs:
+        return False
+    return run.status != 0 and not run.trial.is_recoverable
 
 
 def _tables(swept: Swept) -> Iterator[ReportTable]:
@@ -188,12 +209,16 @@ def _tables(swept: Swept) -> Iterator[ReportTable]:
         if run.outcome in GOOD_OUTCOMES or _fails_rightly(run):
             continue
         operation, _, fault = run.trial.class_name.partition(":")
-        faults.setdefault((operation, run.outcome), {})[fault] = None
-    if faults:
+        of_call = faults.setdefault((operation, run.outcome), {})
+        of_call[fault] = None
+    rows = []
+    for (operation, outcome), names in sorted(faults.items()):
+        rows.append([operation, outcome, ", ".join(names)])
+    if rows:
         yield ReportTable(
             title="Calls that did not survive",
             columns=("operation", "outcome", "faults"),
-            rows=[[*key, ", ".join(names)] for key, names in sorted(faults.items())],
+            rows=rows,
         )
 
 
@@ -203,16 +228,18 @@ def _tables(swept: Swept) -> Iterator[ReportTable]:
 def _details(swept: Swept, causes: Sequence[Cause]) -> dict[str, Any]:
     classes = []
     for name, cells in swept.plan.classes.items():
-        texts = list(map(str, cells))
-        outcome = _worst_outcome(cells, swept.tried)
-        classes.append({"class": name, "stands_for": texts, "outcome": outcome})
-    left_out = [
-        {"cell": str(cell), "why": why} for cell, why in swept.plan.left_out.items()
-    ]
-    not_run = [
-        {"cell": str(trial), "test": trial.test, "why": why}
-        for trial, why in swept.not_run.items()
-    ]
+        class_row = {
+            "class": name,
+            "stands_for": [str(cell) for cell in cells],
+            "outcome": _worst_outcome(cells, swept.tried),
+        }
+        classes.append(class_row)
+    left_out = []
+    for cell, why in swept.plan.left_out.items():
+        left_out.append({"cell": str(cell), "why": why})
+    not_run = []
+    for trial, why in swept.not_run.items():
+        not_run.append({"cell": str(trial), "test": trial.test, "why": why})
     return {
         "cells": to_builtins(swept.ended),
         "classes": classes,

@@ -66,10 +66,11 @@ class Swept(Struct, eq=False, kw_only=True):
     @property
     def causes(self) -> list[Cause]:
         """What is to be fixed."""
-        causes = causes_of(self.ended, self.gate, self.line_to_repeat)
-        untried = set(map(str, self.without_run))
-        causes += unnoticed_by(self.ended, untried, self.line_to_repeat)
-        return causes
+        untried = {str(trial) for trial in self.without_run}
+        return [
+            *causes_of(self.ended, self.gate, self.line_to_repeat),
+            *unnoticed_by(self.ended, untried, self.line_to_repeat),
+        ]
 
     @property
     def percent(self) -> float:
@@ -77,12 +78,15 @@ class Swept(Struct, eq=False, kw_only=True):
         planned = set(self.plan.classes)
         if self.shard:
             planned = {trial.class_name for trial in self.plan.cells}
+        begun = {run.trial.class_name for run in self.tried}
         left = {trial.class_name for trial in self.not_run}
-        tried = {run.trial.class_name for run in self.tried} - left
+        tried = begun - left
         return 100 * len(tried) / max(len(planned), 1)
 
     def line_to_repeat(self, cell: str, test: str) -> str:
         """Return the command line that repeats a cell."""
-        in_test = ["--test", test] if test else []
-        words = ["sweep", *self.repeat, "--only", cell, *in_test, "--", *self.words]
-        return shlex.join(["image-workflow-emulator", *words])
+        options = [*self.repeat, "--only", cell]
+        if test:
+            options += ["--test", test]
+        words = ["image-workflow-emulator", "sweep", *options, "--", *self.words]
+        return shlex.join(words)
