@@ -4,8 +4,8 @@ Pure functions of journals. A cell is left out where its result cannot differ fr
 of another, or where its fault would find nothing to break.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from msgspec import structs
 
@@ -33,20 +33,27 @@ _READ_AFTER = "a read commits nothing: it does not matter when its answer is los
 _ONLY_OUTPUT = "it is the only output, which fails with its work"
 
 
+class _Candidate(NamedTuple):
+    """A cell, and why it is left out; empty if it is not."""
+
+    cell: Cell
+    why: str
+
+
 def cells_of(journals: Mapping[str, Iterable[Journal]]) -> CellsByPlace:
     """Return all cells that the journals of sandboxes show, by place."""
     codes = _codes_by_call()
     cells: dict[str, dict[Cell, str]] = {}
     for place, sandboxes in journals.items():
-        pairs = set[tuple[Cell, str]]()
+        candidates: set[_Candidate] = set()
         entries: list[Entry] = []
         for journal in sandboxes:
-            pairs.update(_of_calls(journal, codes))
-            pairs.update(_of_works(journal))
+            candidates.update(_of_calls(journal, codes))
+            candidates.update(_of_works(journal))
             entries += journal
         # A cell that one sandbox can show is tried: the one without a reason is last.
-        cells[place] = dict(sorted(pairs, reverse=True))
-        if pairs:
+        cells[place] = dict(sorted(candidates, reverse=True))
+        if candidates:
             cells[place].update(_of_client(entries))
     return cells
 
@@ -58,7 +65,7 @@ def _codes_by_call() -> _Codes:
     return codes
 
 
-def _of_calls(journal: Journal, codes: _Codes) -> Iterator[tuple[Cell, str]]:
+def _of_calls(journal: Journal, codes: _Codes) -> Iterator[_Candidate]:
     for call in calls_of(journal):
         for fault in (*codes[call.operation], *faults.OF_A_CALL):
             number = call.number
@@ -68,9 +75,10 @@ def _of_calls(journal: Journal, codes: _Codes) -> Iterator[tuple[Cell, str]]:
                 continue  # nothing was done whose answer could be lost
             why = _why_not_at(call, fault)
             cell = Cell(call.operation, number, fault)
-            yield cell, why
+            yield _Candidate(cell, why)
             if fault in faults.RECOVERABLE:
-                yield structs.replace(cell, lasts=True), why
+                lasting = structs.replace(cell, lasts=True)
+                yield _Candidate(lasting, why)
 
 
 def _why_not_at(call: Call, fault: str) -> str:
@@ -82,7 +90,7 @@ def _why_not_at(call: Call, fault: str) -> str:
     return ""
 
 
-def _of_works(journal: Journal) -> Iterator[tuple[Cell, str]]:
+def _of_works(journal: Journal) -> Iterator[_Candidate]:
     for work in works_of(journal):
         for fault in faults.OF_WORK:
             is_of_output = faults.is_of_one_output(fault)
@@ -91,24 +99,26 @@ def _of_works(journal: Journal) -> Iterator[tuple[Cell, str]]:
             why = ""
             if is_of_output and work.outputs == 1:
                 why = _ONLY_OUTPUT
-            yield Cell(work.operation, work.number, fault), why
+            cell = Cell(work.operation, work.number, fault)
+            yield _Candidate(cell, why)
 
 
 # A broken client ----------------------------------------------------------------------
 
 
-def _of_client(entries: Iterable[Entry]) -> Iterator[tuple[Cell, str]]:
-    lacking = _lacking(list(entries))
+def _of_client(entries: Sequence[Entry]) -> Iterator[_Candidate]:
+    lacking = _lacking(entries)
     for fault in faults.OF_A_CLIENT:
-        yield Cell(faults.CLIENT, 0, fault), lacking.get(fault, "")
+        cell = Cell(faults.CLIENT, 0, fault)
+        yield _Candidate(cell, lacking.get(fault, ""))
 
 
-def _lacking(entries: list[Entry]) -> dict[str, str]:
+def _lacking(entries: Sequence[Entry]) -> dict[str, str]:
     """Return what the requests lack, by the fault of the client that it prevents."""
     lacking: dict[str, str] = {}
     if not any(entry.idempotency_key for entry in entries):
         why = "no request has an Idempotency-Key"
-        lacking |= {"drop-key": why, "new-key": why, "one-key": why}
+        lacking |= dict.fromkeys(("drop-key", "new-key", "one-key"), why)
     if not any(entry.query and entry.operation for entry in entries):
         lacking["drop-query"] = "no request has a query"
     if not any(_asks_to_wait(entry) for entry in entries):
@@ -119,4 +129,5 @@ def _lacking(entries: list[Entry]) -> dict[str, str]:
 
 
 def _asks_to_wait(entry: Entry) -> bool:
-    return "retry-after" in (entry.response_headers or {})
+    headers = entry.response_headers or {}
+    return "retry-after" in headers

@@ -44,7 +44,12 @@ class Plan(Struct, eq=False):
 
     def shard(self, number: int, shards: int) -> "Plan":
         """Return one of several parts of it, counted from 1."""
-        return Plan(self.cells[number - 1 :: shards], self.classes, self.left_out)
+        first = number - 1
+        return Plan(
+            cells=self.cells[first::shards],
+            classes=self.classes,
+            left_out=self.left_out,
+        )
 
 
 def choose(
@@ -96,7 +101,8 @@ class _Planner:
                 if not self._is_asked_for(cell):
                     continue
                 if not why or str(cell) == self._only:
-                    self._places.setdefault(cell, []).append(place)
+                    places = self._places.setdefault(cell, [])
+                    places.append(place)
                 else:
                     self.plan.left_out[cell] = why
         for cell in self._places:
@@ -115,7 +121,8 @@ class _Planner:
                 continue
             if not cell.is_recoverable:
                 self._tried_marks |= _marks(cell)
-            self.plan.classes.setdefault(cell.class_name, []).append(cell)
+            members = self.plan.classes.setdefault(cell.class_name, [])
+            members.append(cell)
 
     def _adds_something(self, cell: Cell) -> bool:
         if self.is_whole or cell.group in self._kinds:
@@ -133,12 +140,14 @@ class _Planner:
 
         Those that have least choice choose first.
         """
-        silent = Counter[str]()
-        others = Counter[str]()
+        silent_load = Counter[str]()
+        other_load = Counter[str]()
         firsts = [cells[0] for cells in self.plan.classes.values()]
         firsts.sort(key=lambda cell: len(self._places[cell]))
         for cell in firsts:
-            load = silent if cell.is_silent else others
+            load = other_load
+            if cell.is_silent:
+                load = silent_load
             place = min(self._places[cell], key=load.__getitem__)
             load[place] += 1
             self.plan.cells.append(structs.replace(cell, test=place))
@@ -150,7 +159,9 @@ def _marks(cell: Cell) -> set[str]:
         return {f"{cell.operation}+", f"{cell.fault}+"}
     if cell.group == OUTPUTS:
         # Each operation may have a loop of its own that waits for its work.
-        kind = "output" if is_of_one_output(cell.fault) else "work"
+        kind = "work"
+        if is_of_one_output(cell.fault):
+            kind = "output"
         return {f"{cell.operation}:{kind}", cell.fault}
     return {cell.fault}
 
@@ -176,9 +187,15 @@ def _urgency(
     if cell.fault in _FAULTS_BY_COST:
         fault = _FAULTS_BY_COST.index(cell.fault)
     place = [*operations, cell.operation].index(cell.operation)
-    stage = _stage(cell, is_write=is_write)
-    price = _price(operation)
-    return stage, -price, not is_write, fault, place, cell.number, cell.test
+    return (
+        _stage(cell, is_write=is_write),
+        -_price(operation),
+        not is_write,
+        fault,
+        place,
+        cell.number,
+        cell.test,
+    )
 
 
 def _stage(cell: Cell, *, is_write: bool) -> int:

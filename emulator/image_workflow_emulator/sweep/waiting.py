@@ -57,14 +57,10 @@ class Waiting:
         """How often the next run may repeat a test. It doubles with each run: the first
         findings come early."""
         self._limits = limits
-        # Silent faults that last take longest.
-        self._trials = sorted(
-            trials,
-            key=lambda trial: not (trial.is_silent and trial.lasts),
-        )
-        silent = sum(trial.is_silent for trial in self._trials)
-        runs = MAX_IDLE_RUNS - _IDLE_RUNS_OF_LASTING
-        self._most_in_an_idle_run = max(1, math.ceil(silent / runs))
+        self._trials = sorted(trials, key=_is_short)
+        silent_count = sum(trial.is_silent for trial in self._trials)
+        idle_runs = MAX_IDLE_RUNS - _IDLE_RUNS_OF_LASTING
+        self._most_in_an_idle_run = max(1, math.ceil(silent_count / idle_runs))
         self._began_at_ms = host_elapsed_ms()
 
     def __len__(self) -> int:
@@ -85,11 +81,11 @@ class Waiting:
         idle = [trial for trial in self._trials if self._limits.waits(trial)]
         working = [trial for trial in self._trials if not self._limits.waits(trial)]
         idle_runs = sum(batch.is_idle for batch in running)
-        if working and len(running) - idle_runs < self._jobs:
+        working_runs = len(running) - idle_runs
+        if working and working_runs < self._jobs:
             return self._take_working(working)
         if idle and idle_runs < self._most_idle_runs(is_busy=bool(working)):
-            most = 1 if idle[0].lasts else self._most_in_an_idle_run
-            return self._take_idle(idle, most)
+            return self._take_idle(idle)
         return None
 
     def _most_idle_runs(self, *, is_busy: bool) -> int:
@@ -105,11 +101,10 @@ class Waiting:
         rounds = min(self._most_rounds, fair_share)
         self._most_rounds = min(2 * self._most_rounds, _MOST_ROUNDS)
         taken: list[Cell] = []
-        counts = Counter[str]()
+        taken_by_test = Counter[str]()
         for trial in trials:
-            most = self._most_of(trial, rounds)
-            if counts[trial.test] < most:
-                counts[trial.test] += 1
+            if taken_by_test[trial.test] < self._most_of(trial, rounds):
+                taken_by_test[trial.test] += 1
                 taken.append(trial)
         self.remove(taken)
         return Batch(taken, is_idle=False)
@@ -123,11 +118,19 @@ class Waiting:
             return 1
         return rounds
 
-    def _take_idle(self, trials: Sequence[Cell], most: int) -> Batch:
-        """Take the first trial of each test, of so many tests at most."""
-        firsts: dict[str, Cell] = {}
+    def _take_idle(self, trials: Sequence[Cell]) -> Batch:
+        """Take the first trial of each test; one that lasts has a run of its own."""
+        most = self._most_in_an_idle_run
+        if trials[0].lasts:
+            most = 1
+        first_of_test: dict[str, Cell] = {}
         for trial in trials:
-            firsts.setdefault(trial.test, trial)
-        batch = Batch(list(firsts.values())[:most], is_idle=True)
-        self.remove(batch.trials)
-        return batch
+            first_of_test.setdefault(trial.test, trial)
+        taken = list(first_of_test.values())[:most]
+        self.remove(taken)
+        return Batch(taken, is_idle=True)
+
+
+def _is_short(trial: Cell) -> bool:
+    """Tell whether a trial may come later: silent faults that last take longest."""
+    return not (trial.is_silent and trial.lasts)
