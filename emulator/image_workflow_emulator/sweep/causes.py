@@ -60,11 +60,13 @@ def causes_of(runs: Sequence[Run], gate: Gate, line: LineToRepeat) -> list[Cause
     frequent.
     """
     groups = _grouped(_weaknesses(runs, gate))
-    causes = []
-    for habit, members in _joined(groups):
-        causes.append(_cause(habit, members, line))
-    causes.sort(key=lambda cause: (-_rank(cause.outcome), -len(cause.cells)))
-    return causes
+    causes = [_cause(habit, members, line) for habit, members in _joined(groups)]
+    return sorted(causes, key=_urgency)
+
+
+def _urgency(cause: Cause) -> tuple[int, int]:
+    """Return a number for how bad a cause is and one for how frequent, low for high."""
+    return -_rank(cause.outcome), -len(cause.cells)
 
 
 def _rank(outcome: Outcome) -> int:
@@ -89,7 +91,8 @@ def _grouped(runs: Iterator[Run]) -> _Groups:
     groups: _Groups = {}
     for run in runs:
         key = (run.trial.operation, missing_habit(run))
-        groups.setdefault(key, []).append(run)
+        members = groups.setdefault(key, [])
+        members.append(run)
     for operation, habit in list(groups):
         # A client that never tries again does not do so after a wait either.
         if habit == WAIT and (operation, RETRY) in groups:
@@ -103,8 +106,9 @@ def _joined(groups: _Groups) -> Iterator[tuple[Habit, list[Run]]]:
     """
     alike: dict[tuple[Habit, str], list[list[Run]]] = {}
     for (_, habit), runs in groups.items():
-        remedy = remedy_for(habit, runs)
-        alike.setdefault((habit, remedy), []).append(runs)
+        key = (habit, remedy_for(habit, runs))
+        members = alike.setdefault(key, [])
+        members.append(runs)
     for (habit, _), members in alike.items():
         if len(members) < _MANY:
             for runs in members:
@@ -120,9 +124,10 @@ def _cause(habit: Habit, runs: Sequence[Run], line: LineToRepeat) -> Cause:
     cells = list(dict.fromkeys(run.cell for run in runs))
     tests = list(dict.fromkeys(run.test for run in runs if run.test))
     where = first_of(operations, _MAX_OPERATIONS)
+    endings = "; ".join(_endings(runs))
     first = runs[0]
     return Cause(
-        summary=f"{where}: {'; '.join(_endings(runs))}",
+        summary=f"{where}: {endings}",
         outcome=first.outcome,
         remedy=remedy_for(habit, runs),
         section=f"docs/survive.md, section {habit.section}",
@@ -135,12 +140,20 @@ def _cause(habit: Habit, runs: Sequence[Run], line: LineToRepeat) -> Cause:
 def _endings(runs: Sequence[Run]) -> list[str]:
     """Say how runs ended, and after which faults."""
     faults: dict[str, dict[str, None]] = {}
+    """By ending; the keys are the faults, in the order of their first run."""
     for run in runs:
-        ending = _ENDINGS.get(run.outcome, f"{', '.join(run.errors)} after")
-        if run.leaves_outputs:
-            ending = "completed outputs not taken after"
-        faults.setdefault(ending, {})[run.trial.fault] = None
+        of_ending = faults.setdefault(_ending_of(run), {})
+        of_ending[run.trial.fault] = None
     return [f"{ending} {first_of(names)}" for ending, names in faults.items()]
+
+
+def _ending_of(run: Run) -> str:
+    if run.leaves_outputs:
+        return "completed outputs not taken after"
+    if run.outcome in _ENDINGS:
+        return _ENDINGS[run.outcome]
+    errors = ", ".join(run.errors)
+    return f"{errors} after"
 
 
 # A broken client ----------------------------------------------------------------------
@@ -158,16 +171,17 @@ def unnoticed_by(
     runs_by_cell: dict[str, list[Run]] = {}
     for run in runs:
         if run.trial.is_of_client and run.cell not in untried:
-            runs_by_cell.setdefault(run.cell, []).append(run)
+            members = runs_by_cell.setdefault(run.cell, [])
+            members.append(run)
     for cell, members in runs_by_cell.items():
         broken = _unnoticed_operations(members)
         if broken:
             fault = Cell.read(cell).fault
+            mistake = OF_A_CLIENT[fault]
             yield Cause(
                 summary=_summary_of_unnoticed(fault, broken),
                 outcome="unnoticed",
-                remedy=f"add a test that fails if {OF_A_CLIENT[fault]}, or fail it by "
-                "its conduct",
+                remedy=f"add a test that fails if {mistake}, or fail it by its conduct",
                 section="docs/conduct.md",
                 cells=[cell],
                 tests=[],
@@ -196,11 +210,13 @@ def _unnoticed_operations(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 def _summary_of_unnoticed(fault: str, broken: dict[str, list[str]]) -> str:
     if fault == "drop-query":
-        return "; ".join(
-            f"{operation}: nobody would notice without {' and '.join(names)}"
-            for operation, names in broken.items()
-        )
+        sentences = []
+        for operation, parameters in broken.items():
+            names = " and ".join(parameters)
+            sentences.append(f"{operation}: nobody would notice without {names}")
+        return "; ".join(sentences)
     where = first_of(broken)
     summary = f"{where}: no test of yours would notice if {OF_A_CLIENT[fault]}"
-    only_by = _ONLY_BY.get(fault)
-    return f"{summary}; {only_by}" if only_by else summary
+    if fault in _ONLY_BY:
+        summary += f"; {_ONLY_BY[fault]}"
+    return summary

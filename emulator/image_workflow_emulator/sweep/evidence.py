@@ -103,7 +103,9 @@ class Place(Struct):
         again in the same process, and that shares no sandbox with others.
         """
         test = self.tests.get(name)
-        return test is not None and test.is_repeatable and test.places == [name]
+        if test is None or not test.is_repeatable:
+            return False
+        return test.places == [name]
 
     @property
     def entries(self) -> Iterator[Entry]:
@@ -114,11 +116,12 @@ class Place(Struct):
     @property
     def longest_pause_seconds(self) -> float:
         """The longest time between two requests to a sandbox."""
-        pauses_ms = [0]
+        longest_ms = 0
         for journal in self.journals:
             arrivals = [parse_timestamp(entry.arrived_at or "") for entry in journal]
-            pauses_ms += [after - before for before, after in pairwise(arrivals)]
-        return max(pauses_ms) / 1000
+            for before, after in pairwise(arrivals):
+                longest_ms = max(longest_ms, after - before)
+        return longest_ms / 1000
 
 
 class Notes(Struct):

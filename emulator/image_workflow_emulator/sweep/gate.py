@@ -64,8 +64,10 @@ class Gate(Struct, frozen=True):
             return False
         if run.outcome in ("damaged", "hung") or run.leaves_outputs:
             return True
+        if run.outcome != "failed":
+            return False
         is_silent = run.status == 0
-        return run.outcome == "failed" and (run.trial.is_recoverable or is_silent)
+        return is_silent or run.trial.is_recoverable
 
     def fails(self, run: Run) -> bool:
         """Tell whether a run makes the sweep exit with 1."""
@@ -96,5 +98,6 @@ def read_expectations(name: str | None) -> tuple[Expectation, ...]:
         return ()
     file = name or EXPECTED_FILE
     document = read_document(read_file(file), file)
-    document.check(Schemas(json.schema(list[Expectation]), formats={}))
+    schema = json.schema(list[Expectation])
+    document.check(Schemas(schema, formats={}))
     return tuple(convert(document.value, list[Expectation]))
