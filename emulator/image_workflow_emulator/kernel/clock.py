@@ -63,7 +63,9 @@ class Clock:
         self._elapsed_ms = elapsed_ms
         self.setting = setting
         """The mode and rate in force; `change_setting` changes them."""
-        self._base = _usual_start(setting) if start is None else start
+        if start is None:
+            start = _usual_start(setting)
+        self._base = start
         self._base_elapsed = elapsed_ms()
 
     @property
@@ -78,8 +80,9 @@ class Clock:
         setting = self.setting
         if setting.mode != "real":
             return self._base
-        elapsed_ms = self._elapsed_ms() - self._base_elapsed
-        return min(self._base + int(elapsed_ms * setting.rate), LATEST_INSTANT)
+        host_ms = self._elapsed_ms() - self._base_elapsed
+        elapsed_ms = int(host_ms * setting.rate)
+        return min(self._base + elapsed_ms, LATEST_INSTANT)
 
     def advance_to(self, instant: int) -> None:
         """Move forward to an instant; one that has passed changes nothing."""
@@ -131,8 +134,16 @@ class Timeline:
         which they were scheduled.
         """
         self.sequence += 1
-        heappush(self._queue, Event(due, self.sequence, kind, subject, detail))
-        heappush(self._dues.setdefault(subject, []), due)
+        event = Event(
+            due=due,
+            sequence=self.sequence,
+            kind=kind,
+            subject=subject,
+            detail=detail,
+        )
+        heappush(self._queue, event)
+        dues = self._dues.setdefault(subject, [])
+        heappush(dues, due)
 
     @property
     def next_due(self) -> int | None:
