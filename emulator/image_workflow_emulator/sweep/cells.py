@@ -34,8 +34,14 @@ class Cell(Struct, frozen=True, order=True):
         """Parse a cell that is tried in a `test`. Raises ValueError."""
         call, _, fault = text.rpartition(":")
         operation, _, number = call.partition("#")
-        lasts = number.endswith("+")
-        return cls(operation, int(number.rstrip("+") or 0), fault, lasts, test)
+        digits = number.rstrip("+")
+        return cls(
+            operation=operation,
+            number=int(digits or 0),
+            fault=fault,
+            lasts=number.endswith("+"),
+            test=test,
+        )
 
     @property
     def class_name(self) -> str:
@@ -44,7 +50,9 @@ class Cell(Struct, frozen=True, order=True):
 
     @property
     def _mark(self) -> str:
-        return "+" if self.lasts else ""
+        if self.lasts:
+            return "+"
+        return ""
 
     @property
     def is_of_client(self) -> bool:
@@ -79,9 +87,9 @@ class Cell(Struct, frozen=True, order=True):
         """Whether a client has no reason to make again what it made: nothing is
         missing, and nothing was made in vain.
         """
-        is_of_service = not self.is_of_client
-        loses = self.fault in faults.LOSES_A_RESOURCE
-        return is_of_service and not loses and not faults.is_of_one_output(self.fault)
+        if self.is_of_client or self.fault in faults.LOSES_A_RESOURCE:
+            return False
+        return not faults.is_of_one_output(self.fault)
 
     def scenario(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """Return it as a scenario. `kinds` has the kind of work of each operation."""
@@ -90,9 +98,15 @@ class Cell(Struct, frozen=True, order=True):
             rule["then"] = {"client": self.fault}
         else:
             rule["match"] = self._match(kinds)
-            rule["when"] = {"nth": self._numbers(), "per": "team"}
+            rule["when"] = {
+                "nth": self._numbers(),
+                "per": "team",
+            }
             rule["then"] = faults.outcome_of(self.fault)
-        return {"scenario": "sweep", "rules": [rule]}
+        return {
+            "scenario": "sweep",
+            "rules": [rule],
+        }
 
     def _numbers(self) -> str:
         """Return which calls it is about, as `nth` says it."""

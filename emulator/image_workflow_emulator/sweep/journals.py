@@ -86,7 +86,8 @@ class Call(Struct, eq=False):
         check = CATALOGUE[code].check
         if code == "internal_error" and self.entry.operation:
             check = _FIRST_OF_OPERATION
-        refused_at = _CHECKS_IN_ORDER.index(CATALOGUE[self.refusal].check)
+        refusing_check = CATALOGUE[self.refusal].check
+        refused_at = _CHECKS_IN_ORDER.index(refusing_check)
         return _CHECKS_IN_ORDER.index(check) <= refused_at
 
 
@@ -112,7 +113,12 @@ def calls_of(journal: Journal) -> Iterator[Call]:
         if _refusal(entry) is None:
             carried_out[call] += 1
             number_carried_out = carried_out[call]
-        yield Call(entry.name, numbers[call], number_carried_out, entry)
+        yield Call(
+            operation=entry.name,
+            number=numbers[call],
+            number_carried_out=number_carried_out,
+            entry=entry,
+        )
 
 
 def works_of(journal: Journal) -> Iterator[Work]:
@@ -124,7 +130,13 @@ def works_of(journal: Journal) -> Iterator[Work]:
         kind = str(entry.answer.get("workflow") or entry.answer.get("type"))
         outputs = entry.answer.get("outputs") or ()
         numbers[kind] += 1
-        yield Work(entry.name, numbers[kind], kind, len(outputs), entry)
+        yield Work(
+            operation=entry.name,
+            number=numbers[kind],
+            kind=kind,
+            outputs=len(outputs),
+            entry=entry,
+        )
 
 
 def by_sandbox(entries: Iterable[Entry]) -> list[list[Entry]]:
@@ -135,7 +147,8 @@ def by_sandbox(entries: Iterable[Entry]) -> list[list[Entry]]:
         if entry.sequence == 1:
             begun[entry.sandbox] += 1
         key = (entry.sandbox, begun[entry.sandbox])
-        journals.setdefault(key, []).append(entry)
+        journal = journals.setdefault(key, [])
+        journal.append(entry)
     return list(journals.values())
 
 

@@ -208,7 +208,8 @@ class Runner:
         is_stopped: Callable[[], bool],
     ) -> _Seen:
         words = noting(folder, self._options.words)
-        options = {**self._option_texts, "scenario": self._scenario(folder, trial)}
+        scenario_file = self._scenario(folder, trial)
+        options = {**self._option_texts, "scenario": scenario_file}
         limit = TimeLimit(seconds=seconds)
         place = self._execute(folder, words, options, limit, is_stopped)
         notes = Notes({WHOLE: place})
@@ -227,9 +228,12 @@ class Runner:
         for trial, number in rounds_of(trials).items():
             if number == len(rounds):
                 rounds.append({})
-            tests = list(self.places[trial.test].tests)
-            rounds[number][trial.test] = Task(tests, trial.scenario(self._kinds))
-        (folder / evidence.TASKS).write_bytes(json.encode(rounds))
+            rounds[number][trial.test] = Task(
+                tests=list(self.places[trial.test].tests),
+                scenario=trial.scenario(self._kinds),
+            )
+        tasks_file = folder / evidence.TASKS
+        tasks_file.write_bytes(json.encode(rounds))
         status = run_to_end(
             folder,
             self._options.words,
@@ -241,7 +245,10 @@ class Runner:
             ),
             is_stopped=is_stopped,
         )
-        return _Seen(evidence.read_notes(folder), status is not None)
+        return _Seen(
+            rounds=evidence.read_notes(folder),
+            has_ended=status is not None,
+        )
 
     def _judged(
         self,
@@ -264,7 +271,9 @@ class Runner:
             return None
         if not trial.is_silent:
             self.limits.note_duration(place.seconds)
-        status = 1 if is_cut_off else place.status
+        status = place.status
+        if is_cut_off:
+            status = 1
         return self._judge.judge(trial, place, status, place.seconds)
 
     # A run of exec --------------------------------------------------------------------
@@ -287,7 +296,15 @@ class Runner:
         if fault_file.exists():
             files.append(f"--fault={fault_file}")
         emulator = [sys.executable, "-m", "image_workflow_emulator"]
-        command = [*emulator, "exec", *flags(options), "--quiet", *files, "--", *words]
+        command = [
+            *emulator,
+            "exec",
+            *flags(options),
+            "--quiet",
+            *files,
+            "--",
+            *words,
+        ]
         began_ms = host_elapsed_ms()
         status = run_to_end(
             folder,
@@ -300,7 +317,12 @@ class Runner:
         seconds = (host_elapsed_ms() - began_ms) / 1000
         place = Place()
         if status is not None:
-            place.tests[WHOLE] = EndedTest(WHOLE, [WHOLE], status, seconds)
+            place.tests[WHOLE] = EndedTest(
+                test=WHOLE,
+                places=[WHOLE],
+                status=status,
+                seconds=seconds,
+            )
         # Neither is written if it was killed.
         with contextlib.suppress(OSError, ValueError):
             journal = json.decode(journal_file.read_bytes(), type=_Journal)
@@ -348,7 +370,8 @@ def _read_scenario(name: str) -> dict[str, Any]:
     """Return a scenario by its name or file. Raises DocumentError."""
     file = scenario_file(name)
     if file is None:
-        content = ScenarioLibrary(load_contract()).text(name).encode()
+        library = ScenarioLibrary(load_contract())
+        content = library.text(name).encode()
     else:
         content = read_file(file)
     scenario: dict[str, Any] = read_document(content, name).data

@@ -22,7 +22,7 @@ from image_workflow_emulator.console.progress import Progress
 from image_workflow_emulator.console.settings_options import GivenSettings
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
-from image_workflow_emulator.report import Report
+from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.settings import SettingError, UsageError
 from image_workflow_emulator.sweep.candidates import CellsByPlace, cells_of
 from image_workflow_emulator.sweep.cells import Cell
@@ -104,17 +104,22 @@ def sweep(options: SweepOptions, environment: Mapping[str, str]) -> Report:
 
 def _check_faults(kinds: Sequence[str]) -> None:
     """Check the kinds of faults. Raises SettingError."""
-    if set(kinds) - set(CHOICES):
+    if not set(kinds) <= set(CHOICES):
         expected = f"some of {', '.join(CHOICES)}, with commas between them"
         raise SettingError("--faults", ",".join(kinds), expected)
 
 
 def _gate(options: SweepOptions, environment: Mapping[str, str]) -> Gate:
     """Return the gate that was asked for. Raises DocumentError or UnusableFileError."""
-    is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
-    usual: Strictness = "recoverable" if is_ci else "off"
-    expectations = read_expectations(options.expected_file)
-    return Gate(options.strict or usual, expectations, options.least_percent)
+    in_ci = environment.get("CI", "").lower()
+    usual: Strictness = "recoverable"
+    if in_ci in ("", "0", "false"):
+        usual = "off"
+    return Gate(
+        strict=options.strict or usual,
+        expectations=read_expectations(options.expected_file),
+        least_percent=options.least_percent,
+    )
 
 
 class _Sweeping:
@@ -142,7 +147,8 @@ class _Sweeping:
         )
         shard = None
         if options.shard is not None:
-            shard = "{}/{}".format(*options.shard)
+            number, shard_count = options.shard
+            shard = f"{number}/{shard_count}"
         self.swept = Swept(
             plan=Plan(),
             words=options.words,
@@ -162,18 +168,19 @@ class _Sweeping:
 
         Raises UsageError if it fails, or there is nothing.
         """
-        self._ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
+        budget_ms = 1000 * self._budget_seconds
+        self._ends_at_ms = host_elapsed_ms() + budget_ms
         self.runner.clean()
         cells_by_place = self._cells_by_place()
         plan = choose(cells_by_place, self._options.only, self._options.faults)
         if not plan.cells:
             raise self._nothing_to_try(cells_by_place)
-        self.swept.plan = plan.shard(*(self._options.shard or (1, 1)))
+        number, shard_count = self._options.shard or (1, 1)
+        self.swept.plan = plan.shard(number, shard_count)
+        clean_findings: list[ReportFinding] = []
         for name, place in self.runner.places.items():
-            self.swept.clean_findings = [
-                *self.swept.clean_findings,
-                *unread_pages(place.journals, name),
-            ]
+            clean_findings += unread_pages(place.journals, name)
+        self.swept.clean_findings = clean_findings
         if self._options.merged_files:
             before = merged(self._options.merged_files, self.swept.gate)
             # What had no call is tried again.
@@ -223,10 +230,13 @@ class _Sweeping:
         if len(self._waiting) > 1:
             click.echo(f"{len(self._waiting)} cells to try", err=True)
         has_bar = sys.stdout.isatty() and prints and len(self._waiting) > 1
+        terminal = None
+        if has_bar:
+            terminal = sys.stdout
         self._progress = Progress(
             len(swept.plan.cells),
             [run.outcome for run in swept.ended],
-            terminal=sys.stdout if has_bar else None,
+            terminal=terminal,
         )
         with self._progress:
             self._run_all()
@@ -258,11 +268,13 @@ class _Sweeping:
 
     def _end_runs(self, running: _Running, seconds: float) -> None:
         """Wait some seconds for the end of runs, and note how their trials ended."""
-        for future in wait(running, seconds, FIRST_COMPLETED).done:
+        ended, _ = wait(running, seconds, FIRST_COMPLETED)
+        for future in ended:
             batch = running.pop(future)
             if batch.given_up.is_set():
                 continue
-            again = list(self._take(future.result(), rounds_of(batch.trials)))
+            rounds = rounds_of(batch.trials)
+            again = list(self._take(future.result(), rounds))
             self._waiting.put_back(again)
 
     def _take(
@@ -344,9 +356,10 @@ class _Sweeping:
             click.echo(printable(line))
 
     def _lines_of(self, run: Run) -> Iterator[str]:
-        flaky = ", but not when it was repeated" if run.is_flaky else ""
-        duration = f"{run.seconds:.1f} s{flaky}"
-        yield f"{run.outcome:8}  {run.cell}  {run.test} ({duration})"
+        circumstances = f"{run.seconds:.1f} s"
+        if run.is_flaky:
+            circumstances += ", but not when it was repeated"
+        yield f"{run.outcome:8}  {run.cell}  {run.test} ({circumstances})"
         if run.why:
             yield f"  {run.why}"
         for finding in run.findings:
@@ -357,7 +370,9 @@ class _Sweeping:
 def _budget_seconds(options: SweepOptions) -> float:
     if options.budget_seconds:
         return options.budget_seconds
-    return _TERMINAL_BUDGET_SECONDS if sys.stdout.isatty() else math.inf
+    if sys.stdout.isatty():
+        return _TERMINAL_BUDGET_SECONDS
+    return math.inf
 
 
 def _options_to_repeat(options: SweepOptions) -> list[str]:
