@@ -4,13 +4,11 @@ on every card.
 
 from collections.abc import Sequence
 
-from PIL import Image
-
 from image_workflow_emulator.imaging.canvas import Canvas
-from image_workflow_emulator.imaging.colors import INK, WHITE
+from image_workflow_emulator.imaging.colors import WHITE
 from image_workflow_emulator.imaging.geometry import Box
 from image_workflow_emulator.imaging.grounds import Ground
-from image_workflow_emulator.imaging.labels import QUIET, chip, text_line
+from image_workflow_emulator.imaging.labels import QUIET, blank, chip, text_line
 from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten
 
@@ -61,7 +59,7 @@ class _CardPlaque:
     """A title, and below it facts and swatches, one after another from the left."""
 
     def __init__(self, width: int, height: int) -> None:
-        self.image = Image.new("RGB", (width, height), INK)
+        self.image = blank(width, height)
         self._height = height
         self._edge = height // 6
         self._text_width = width - 2 * self._edge
@@ -85,7 +83,12 @@ class _CardPlaque:
 
     def append_swatch(self, swatch: Picture) -> None:
         height = round(self._height * _SWATCH_SHARE)
-        cell = chip("", face=self._facts_face, height=height, swatch=swatch)
+        cell = chip(
+            name="",
+            face=self._facts_face,
+            height=height,
+            swatch=swatch,
+        )
         self._append(cell, gap=self._edge // 2)
 
     def _fitting(self, text: str, face: Face) -> str:

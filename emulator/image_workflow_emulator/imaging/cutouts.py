@@ -82,7 +82,7 @@ def trimmed(image: Picture) -> Picture:
     Without transparency, the picture in RGB.
     """
     alpha = alpha_of(image)
-    if alpha is None or alpha.getextrema() == (255, 255):
+    if alpha is None or masks.is_everywhere(alpha):
         return opaque(image)
     box = image.getbbox()
     if box is None:

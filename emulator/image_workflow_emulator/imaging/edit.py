@@ -7,15 +7,13 @@ Words are shown and never obeyed.
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from PIL import Image
-
 from image_workflow_emulator.domain.recipes import EditRecipe
 from image_workflow_emulator.imaging.canvas import Canvas
 from image_workflow_emulator.imaging.codecs import load
-from image_workflow_emulator.imaging.colors import INK, WHITE, Color, chance, opaque
+from image_workflow_emulator.imaging.colors import WHITE, Color, chance, opaque
 from image_workflow_emulator.imaging.geometry import Arrangement, Box, arrange
 from image_workflow_emulator.imaging.grounds import backdrop
-from image_workflow_emulator.imaging.labels import QUIET, sign, text_line
+from image_workflow_emulator.imaging.labels import QUIET, blank, sign, text_line
 from image_workflow_emulator.imaging.panels import (
     SMALLEST_WITH_WORDS,
     Cells,
@@ -160,10 +158,15 @@ class _Text:
         face = Face(self._letters())
         lines = self._lines(face, self._most_lines(face))
         height = max(1, len(lines) * face.line_height)
-        image = Image.new("RGB", (self._width, height), INK)
+        image = blank(self._width, height)
         for number, line in enumerate(lines):
-            middle = (number + 0.5) * face.line_height
-            face.draw(image, x=0, middle=middle, text=line, color=WHITE)
+            face.draw(
+                image,
+                x=0,
+                middle=(number + 0.5) * face.line_height,
+                text=line,
+                color=WHITE,
+            )
         return image
 
     def _letters(self) -> int:

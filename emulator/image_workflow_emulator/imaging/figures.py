@@ -324,11 +324,7 @@ class _Body:
         self._pen.line(places, fill=color, width=round(thickness))
         radius = thickness / 2 - 1
         for place in places:
-            left = place.x - radius
-            top = place.y - radius
-            right = place.x + radius
-            bottom = place.y + radius
-            self._pen.ellipse((left, top, right, bottom), fill=color)
+            self._pen.circle(place, radius, fill=color)
 
     def _place_of(self, point: Point) -> Point:
         """A place in pixels; the farther side is narrower."""

@@ -112,11 +112,12 @@ class _HeadDrawing:
 
     def _draw_crown(self) -> None:
         """Draw the hair above; long hair shows a part of the forehead."""
+        hair = self._person.hair
         place = self._corners(_CROWN)
         if self._person.gender == "male":
-            self._pen.chord(place, start=196, end=344, fill=self._person.hair)
+            self._pen.chord(place, start=196, end=344, fill=hair)
             return
-        self._pen.chord(place, start=182, end=358, fill=self._person.hair)
+        self._pen.chord(place, start=182, end=358, fill=hair)
         forehead = self._corners(_FOREHEAD)
         self._pen.chord(forehead, start=180, end=270, fill=self._person.skin)
 

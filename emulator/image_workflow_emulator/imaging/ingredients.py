@@ -23,8 +23,9 @@ def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Picture:
     small.
     """
     size = (recipe.width, recipe.height)
+    longest_edge = max(size)
     files = inputs or [b""]  # a state file may name none
-    sources = [load(data, max(size)) for data in files]
+    sources = [load(data, longest_edge) for data in files]
     main = sources.pop(recipe.index % len(sources))
     if recipe.kind == "background":  # behind subjects, so without words
         return Canvas.of(size, main).image
@@ -88,10 +89,12 @@ def _pose_card(recipe: PremadeRecipe) -> Card:
 
 
 def _model_card(recipe: PremadeRecipe) -> Card:
-    hue = chance("model", recipe.name)
-    ground = color_of_hue(hue, saturation=0.12, value=0.95)
-    size = (recipe.width, recipe.height)
-    card = Card(size, ground)
+    ground = color_of_hue(
+        hue=chance("model", recipe.name),
+        saturation=0.12,
+        value=0.95,
+    )
+    card = Card((recipe.width, recipe.height), ground)
     gender = None
     if recipe.attributes:
         gender = recipe.attributes[0]

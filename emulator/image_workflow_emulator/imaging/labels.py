@@ -5,7 +5,7 @@ from PIL import Image, ImageDraw
 from image_workflow_emulator.imaging.canvas import Canvas, disc
 from image_workflow_emulator.imaging.colors import INK, WHITE, Color, mix
 from image_workflow_emulator.imaging.geometry import Box
-from image_workflow_emulator.imaging.pictures import Picture, Size
+from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.words import Face
 
 QUIET = mix(INK, WHITE, 0.66)
@@ -23,10 +23,15 @@ chip begins.
 """
 
 
+def blank(width: int, height: int) -> Picture:
+    """A part of a plaque on which nothing is written."""
+    return Image.new("RGB", (width, height), INK)
+
+
 def text_line(text: str, face: Face, color: Color) -> Picture:
-    """One line of text on the colour of a plaque."""
+    """One line of text."""
     width = max(1, round(face.length(text)))
-    line = Image.new("RGB", (width, face.line_height), INK)
+    line = blank(width, face.line_height)
     _write(line, text, face, color)
     return line
 
@@ -35,7 +40,7 @@ def sign(text: str, face: Face, height: int, color: Color) -> Picture:
     """A few characters on a colour, in white on a dark one."""
     margin = height * _TEXT_MARGIN
     width = round(face.length(text) + 2 * margin)
-    board = _rounded((width, height), margin, color)
+    board = _rounded(width, height, radius=margin, color=color)
     letters = INK
     if max(color) < _DARK:
         letters = WHITE
@@ -50,12 +55,13 @@ def chip(name: str, face: Face, height: int, swatch: Picture | Color) -> Picture
     if name:
         end = left + face.length(name)
         width = round(end + height * _TEXT_MARGIN)
-    pill = _rounded((width, height), height / 2, _PILL)
+    pill = _rounded(width, height, radius=height / 2, color=_PILL)
     if name:
         _write(pill, name, face, WHITE, left=left)
     square = Box.of_size(height, height)
     place = square.inset(height * _SWATCH_MARGIN)
-    Canvas(pill).paint(disc(swatch, _SWATCH_EDGE), place)
+    round_swatch = disc(swatch, _SWATCH_EDGE)
+    Canvas(pill).paint(round_swatch, place)
     return pill
 
 
@@ -67,14 +73,19 @@ def _write(
     left: float = 0,
 ) -> None:
     """Write a line half-way down a board."""
-    middle = board.height / 2
-    face.draw(board, x=left, middle=middle, text=text, color=color)
+    face.draw(
+        board,
+        x=left,
+        middle=board.height / 2,
+        text=text,
+        color=color,
+    )
 
 
-def _rounded(size: Size, radius: float, color: Color) -> Picture:
+def _rounded(width: int, height: int, radius: float, color: Color) -> Picture:
     """A board with round corners."""
-    board = Image.new("RGB", size, INK)
-    outline = (0, 0, board.width - 1, board.height - 1)
+    board = blank(width, height)
+    outline = (0, 0, width - 1, height - 1)
     pen = ImageDraw.Draw(board)
     pen.rounded_rectangle(outline, radius, fill=color)
     return board

@@ -55,6 +55,11 @@ def nowhere(size: Size) -> Mask:
     return Image.new("L", size, NOWHERE)
 
 
+def is_everywhere(mask: Mask) -> bool:
+    """Whether a mask covers all pixels, without levels between."""
+    return mask.getextrema() == (COVERED, COVERED)
+
+
 def border_of(size: Size, thickness: int) -> Mask:
     """A mask of the pixels near an edge."""
     width, height = size

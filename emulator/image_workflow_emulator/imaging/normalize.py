@@ -15,6 +15,7 @@ from PIL import ExifTags, Image, ImageChops, ImageCms
 
 from image_workflow_emulator.domain.orders import MAX_UPLOAD_PIXELS, MEGAPIXEL
 from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.imaging import masks
 from image_workflow_emulator.imaging.avif import MAX_AVIF_EDGE, clean_aperture
 from image_workflow_emulator.imaging.codecs import (
     MAX_EDGE,
@@ -52,8 +53,6 @@ _START_OF_SCAN = b"\xff\xda"
 _MAX_REASON_CHARACTERS = 120
 _ADDRESS = re.compile(r" (object )?at 0x[0-9A-Fa-f]+")
 """Where in memory an object is, in the text of an exception."""
-_OPAQUE = (255, 255)
-"""The lowest and highest level of an alpha channel that hides nothing."""
 _TURNS: Mapping[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -303,6 +302,6 @@ def _target_format(source: SourceFormat, image: Picture) -> PictureFormat:
     if source != "avif":
         return source
     alpha = alpha_of(image)
-    if alpha is None or alpha.getextrema() == _OPAQUE:
+    if alpha is None or masks.is_everywhere(alpha):
         return "jpeg"
     return "png"

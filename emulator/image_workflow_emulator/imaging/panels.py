@@ -5,11 +5,10 @@ a picture.
 from collections.abc import Sequence
 
 from msgspec import Struct
-from PIL import Image
 
 from image_workflow_emulator.imaging.canvas import rounded_mask
-from image_workflow_emulator.imaging.colors import INK
 from image_workflow_emulator.imaging.geometry import Box
+from image_workflow_emulator.imaging.labels import blank
 from image_workflow_emulator.imaging.pictures import Picture, Size
 
 Cells = list[Picture]
@@ -84,7 +83,7 @@ def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Picture:
     row_heights = [max(cell.height for cell in row) for row in rows]
     edges = edge * (len(rows) + 1)
     height = sum(row_heights) + edges
-    panel = Image.new("RGB", (width, height), INK)
+    panel = blank(width, height)
     top = edge
     for row, row_height in zip(rows, row_heights, strict=True):
         left = edge

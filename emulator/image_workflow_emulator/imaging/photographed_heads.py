@@ -65,7 +65,8 @@ def _is_skin(red: int, green: int, blue: int) -> bool:
     """Whether a colour is one that skin has: reddish to yellowish, neither grey nor
     gaudy.
     """
-    hue, saturation, brightness = rgb_to_hsv(red / 255, green / 255, blue / 255)
+    shares = (red / 255, green / 255, blue / 255)
+    hue, saturation, brightness = rgb_to_hsv(*shares)
     if brightness < _SKIN_BRIGHTNESS or hue > _SKIN_HUE:
         return False
     return _PALEST_SKIN < saturation < _GAUDIEST_SKIN

@@ -77,7 +77,7 @@ def _draw_beach(_name: str) -> Picture:
         Stop(0.7, _SAND),
         Stop(1.0, _DARK_SAND),
     )
-    return gradient_column(stops, 1024)
+    return gradient_column(stops, length=1024)
 
 
 def _draw_street(_name: str) -> Picture:
@@ -115,8 +115,11 @@ def draw_shirt(name: str, number: int = 0) -> Picture:
     image = Image.new("RGB", (_SHIRT_EDGE, _SHIRT_EDGE), _PAPER)
     pen = ImageDraw.Draw(image)
     middle = _SHIRT_EDGE // 2
-    left_side = [(middle - point.x, point.y) for point in _HALF_SHIRT]
-    right_side = [(middle + point.x, point.y) for point in _HALF_SHIRT]
+    left_side = []
+    right_side = []
+    for point in _HALF_SHIRT:
+        left_side.append(Point(middle - point.x, point.y))
+        right_side.append(Point(middle + point.x, point.y))
     right_side.reverse()
     pen.polygon(left_side + right_side, fill=cloth)
     for x in range(380, 680, 44):

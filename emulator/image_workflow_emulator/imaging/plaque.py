@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
-from PIL import Image
 
 from image_workflow_emulator.domain.recipes import Recipe
-from image_workflow_emulator.imaging.colors import INK, WHITE, Color
+from image_workflow_emulator.imaging.colors import WHITE, Color
 from image_workflow_emulator.imaging.geometry import Box
-from image_workflow_emulator.imaging.labels import QUIET, chip, sign, text_line
+from image_workflow_emulator.imaging.labels import QUIET, blank, chip, sign, text_line
 from image_workflow_emulator.imaging.panels import (
     SMALLEST_WITH_WORDS,
     Cells,
@@ -107,8 +106,9 @@ class _Rows:
         self._plaque = plaque
         self._width = width - 2 * self.edge
         self._is_beside = is_beside
+        small_size = max(_SMALLEST_LETTERS, round(size * 0.8))
+        self._small = Face(small_size)
         self._large = Face(round(size * 1.3))
-        self._small = Face(max(_SMALLEST_LETTERS, round(size * 0.8)))
         self._chip_height = round(size * 1.45)
         self._sign = sign(
             plaque.sign,
@@ -152,7 +152,7 @@ class _Rows:
         title_width = self._large.length(title)
         spare = round(self._beside_sign - title_width - facts_width) - self.gap
         if spare > 0:
-            space = Image.new("RGB", (spare, 1), INK)
+            space = blank(spare, 1)
             yield [self._sign, self._large_line(title), space, *facts]
             return
         first, *rest = self._title_in_lines(self._beside_sign, most_lines=2)

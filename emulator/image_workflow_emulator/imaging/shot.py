@@ -69,24 +69,32 @@ class Shot:
         return backdrop(self._chance("backdrop"))
 
     def _look(self) -> Look | None:
-        if self._recipe.photography_style is None or self._pictures.style is None:
+        style_name = self._recipe.photography_style
+        preview = self._pictures.style
+        if style_name is None or preview is None:
             return None
-        named = named_look(self._recipe.photography_style)
-        return named or look_of(self._pictures.style)
+        return named_look(style_name) or look_of(preview)
 
     def _paint_products(self, canvas: Canvas, stage: Box) -> None:
-        view = self._view
         products = [self._turned(subject) for subject in self._pictures.subjects]
-        if not view.is_detail:
-            canvas.paint_all(products, stage, share=view.share, across=view.across)
+        if self._view.is_detail:
+            canvas.paint_all(products, self._room_of_detail(stage))
             return
-        across = view.across
-        if len(products) > 1:
+        canvas.paint_all(
+            products,
+            stage,
+            share=self._view.share,
+            across=self._view.across,
+        )
+
+    def _room_of_detail(self, stage: Box) -> Box:
+        """The room for the whole of what the stage shows a part of."""
+        across = self._view.across
+        if len(self._pictures.subjects) > 1:
             across = 0.0  # a detail of the first, not of the gap
-        width = stage.width * view.share
-        height = stage.height * view.share
-        room = stage.place(width, height, across=across, down=1.0)
-        canvas.paint_all(products, room)
+        width = stage.width * self._view.share
+        height = stage.height * self._view.share
+        return stage.place(width, height, across=across, down=1.0)
 
     def _turned(self, subject: Picture) -> Picture:
         """A product seen from the side is narrower."""
@@ -109,8 +117,12 @@ class Shot:
             across = 0.5
         height = self._figure_height(stage)
         width = height * _PERSON_WIDTH
-        seen_height = height * min(self._view.bottom, 1.02)
-        group = stage.place(people * width, seen_height, across=across, down=1.0)
+        group = stage.place(
+            width=people * width,
+            height=height * min(self._view.bottom, 1.02),
+            across=across,
+            down=1.0,
+        )
         first_room = Box(
             left=group.left,
             top=group.top,

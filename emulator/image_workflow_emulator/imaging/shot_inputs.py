@@ -82,4 +82,5 @@ def _head_of(data: bytes) -> Picture:
 def _above_plaque(card: Picture) -> Picture:
     """The part of an ingredient's card that is a picture, in RGB."""
     height = max(1, round(card.height * PICTURE_SHARE))
-    return opaque(card).crop((0, 0, card.width, height))
+    above_plaque = (0, 0, card.width, height)
+    return opaque(card).crop(above_plaque)

@@ -183,14 +183,16 @@ def plain_text(text: str) -> str:
 
 
 def _is_written(character: str) -> bool:
-    if character.isspace() or character in _JOINERS:
-        return True
-    return _class_of(character) != "C"
+    return _needs_no_font(character) or _class_of(character) != "C"
+
+
+def _needs_no_font(character: str) -> bool:
+    return character.isspace() or character in _JOINERS
 
 
 def _script_without_font(character: str) -> str:
     """The script of a character that no font has; nothing for any other."""
-    if character.isspace() or character in _JOINERS or _class_of(character) == "M":
+    if _needs_no_font(character) or _class_of(character) == "M":
         return ""
     if _font_of(character) >= 0:
         return ""
