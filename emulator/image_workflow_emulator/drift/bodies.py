@@ -47,21 +47,32 @@ class BodyReader:
     ) -> Bodies:
         """Return the bodies of a call of an operation or of a byte surface."""
         takes_body = surface == "upload"
-        schema = "DirectUploadResponseBody" if surface == "upload" else None
+        schema = None
+        if surface == "upload":
+            schema = "DirectUploadResponseBody"
         if operation is not None:
             takes_body = operation.body is not None
             schema = self._contract.schema_of_success(operation, exchange.status or 0)
-        body = self._request_body(exchange, operation)
         lacks_body = takes_body and exchange.request_body is None
-        answer = json_of(exchange.response_body)
-        if not isinstance(answer, dict):
-            answer = {}
+        lacks_answer = False
+        answer: Mapping[str, Any]
+        violations: Sequence[Violation] = ()
+        recorded_answer = json_of(exchange.response_body)
+        if not isinstance(recorded_answer, dict):
+            recorded_answer = {}
         if schema is None or not _is_success(exchange):
-            return Bodies(body, _problem_members(answer), (), lacks_body)
-        if exchange.response_body is None:
-            return Bodies(body, {}, (), is_partial=True)
-        allowed, violations = self._by_the_contract(schema, answer)
-        return Bodies(body, allowed, violations, lacks_body)
+            answer = _problem_members(recorded_answer)
+        elif exchange.response_body is None:
+            answer = {}
+            lacks_answer = True
+        else:
+            answer, violations = self._by_the_contract(schema, recorded_answer)
+        return Bodies(
+            body=self._request_body(exchange, operation),
+            answer=answer,
+            violations=violations,
+            is_partial=lacks_body or lacks_answer,
+        )
 
     def _request_body(
         self,
@@ -92,9 +103,14 @@ class BodyReader:
             # A further round only shows what follows from the removals, unless the one
             # before was cut.
             if is_cut:
-                new = [one for one in current if one.steps not in removed]
-                violations += [one for one in new if one not in violations]
-            invalid = [one for one in current if one.kind != "missing"]
+                violations += [
+                    violation
+                    for violation in current
+                    if violation.steps not in removed and violation not in violations
+                ]
+            invalid = [
+                violation for violation in current if violation.kind != "missing"
+            ]
             is_cut = len(current) > MAX_COMPLAINTS
             if not invalid and not is_cut:
                 return answer, violations
@@ -117,15 +133,27 @@ def _mend(answer: dict[str, Any], violations: Sequence[Violation]) -> set[Steps]
 
     Timestamps that lack only milliseconds get them: their meaning is clear.
     """
-    places = list(dict.fromkeys(one.steps for one in violations if one.steps))
+    places = dict.fromkeys(
+        violation.steps for violation in violations if violation.steps
+    )
     for *steps, last in reversed(places):  # the last items of a list first
         holder: Any = answer
         for step in steps:
             holder = holder[step]
-        value = holder[last]
-        lacks = isinstance(value, str) and WITHOUT_MILLISECONDS.fullmatch(value)
-        if lacks:
-            holder[last] = f"{lacks[1]}.000{lacks[2]}"
-        else:
+        mended = _with_milliseconds(holder[last])
+        if mended is None:
             del holder[last]
+        else:
+            holder[last] = mended
     return set(places)
+
+
+def _with_milliseconds(value: object) -> str | None:
+    """Return a timestamp that lacks only these; None for any other value."""
+    if not isinstance(value, str):
+        return None
+    match = WITHOUT_MILLISECONDS.fullmatch(value)
+    if match is None:
+        return None
+    until_seconds, offset = match.groups()
+    return f"{until_seconds}.000{offset}"

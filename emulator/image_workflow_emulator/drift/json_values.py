@@ -10,7 +10,10 @@ from image_workflow_emulator.service.records.record import json_or_none
 
 def json_of(body: bytes | None) -> Any:
     """Return the JSON of a body; None if it is none, or nested too deeply."""
-    if body and is_nested_too_deeply(body.decode(errors="replace")):
+    if not body:
+        return None
+    text = body.decode(errors="replace")
+    if is_nested_too_deeply(text):
         return None
     return json_or_none(body)
 

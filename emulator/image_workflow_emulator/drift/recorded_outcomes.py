@@ -54,7 +54,8 @@ class RecordedOutcomes(NamedTuple):
         session = self.traffic.uploads.get(identifier)
         if session is None:
             return None
-        expires_at = instant_of(session.answer["upload"].get("expires_at"))
+        upload = session.answer["upload"]
+        expires_at = instant_of(upload.get("expires_at"))
         if expires_at is None:
             return None
         return _SeenUpload(identifier, expires_at)
@@ -95,4 +96,6 @@ def _is_admitted_by(work: RecordedWork, call: RecordedCall) -> bool:
         return False
     # The client's clock is not the service's.
     is_old = call.is_timed and created_at < call.at - MINUTE_MS
-    return not is_old and isinstance(echo, dict) and call.body.items() <= echo.items()
+    if is_old or not isinstance(echo, dict):
+        return False
+    return call.body.items() <= echo.items()
