@@ -79,7 +79,7 @@ class Beginning:
         Returns the id that it has in the emulator.
         """
         if identifier not in self._names.own:
-            snapshots = self._traffic.snapshots.get((kind, identifier))
+            snapshots = self._traffic.snapshots_of(kind, identifier)
             resource: Mapping[str, Any] = {}
             if snapshots:
                 resource = snapshots[0].resource
@@ -101,10 +101,11 @@ class Beginning:
 
     def _fill(self, kind: str, resource: Mapping[str, Any]) -> _Resource:
         own = self._own_members(kind, resource)
+        resource_type = _TYPES[kind]
         try:
-            return convert({**_ANY_PICTURE, **resource, **own}, _TYPES[kind])
+            return convert({**_ANY_PICTURE, **resource, **own}, resource_type)
         except ValidationError:  # a picture of more pixels than there are
-            return convert({**_ANY_PICTURE, **own}, _TYPES[kind])
+            return convert({**_ANY_PICTURE, **own}, resource_type)
 
     def _own_members(self, kind: str, resource: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members that the emulator decides."""

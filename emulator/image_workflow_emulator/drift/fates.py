@@ -87,7 +87,8 @@ def _changes(traffic: Traffic) -> dict[tuple[str, ...], list[RecordedCall]]:
     changes: dict[tuple[str, ...], list[RecordedCall]] = {}
     for call in traffic.calls:
         if call.is_success and call.method in ("PATCH", "DELETE"):
-            changes.setdefault(_subject(call), []).append(call)
+            of_subject = changes.setdefault(_subject(call), [])
+            of_subject.append(call)
     return changes
 
 

@@ -85,8 +85,8 @@ def _pairs(member: str, recorded: Any, own: Any) -> Iterator[_Pair]:
                 if name in own and name != "data":
                     yield from _pairs(name, value, own[name])
         case list(), list():
-            for item, counterpart in zip(recorded, own, strict=False):
-                yield from _pairs(member, item, counterpart)
+            for recorded_item, own_item in zip(recorded, own, strict=False):
+                yield from _pairs(member, recorded_item, own_item)
         case str(), str() if recorded:
             yield _Pair(member, recorded, own)
 

@@ -105,8 +105,8 @@ def _is_too_much(reserved: int, work: RecordedWork, price: _Price) -> bool:
 
 def _is_complete(work: RecordedWork) -> bool:
     """Whether work completed, with all of its outputs."""
-    statuses = {output.get("status") for output in work.last.outputs}
-    return work.last.status == "completed" and statuses <= {"completed"}
+    statuses = {work.last.status, *work.last.output_statuses}
+    return statuses == {"completed"}
 
 
 def _price_of(

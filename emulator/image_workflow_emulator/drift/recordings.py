@@ -46,7 +46,8 @@ def read_recordings(files: Iterable[str]) -> list[Recording]:
     recordings: list[Recording] = []
     left = MAX_EXCHANGES
     for file in files:
-        in_file = read_recording(read_file(file, MAX_FILE_BYTES), Path(file).name)
+        content = read_file(file, MAX_FILE_BYTES)
+        in_file = read_recording(content, Path(file).name)
         left -= sum(len(recording.exchanges) for recording in in_file)
         if left < 0:
             raise UsageError(

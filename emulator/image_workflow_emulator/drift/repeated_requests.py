@@ -117,8 +117,7 @@ class RequestRepeater:
             kind = KIND_OF_MEMBER.get(member)
             if kind is None or not isinstance(identifier, str):
                 continue
-            is_shown = (kind, identifier) in self._traffic.snapshots
-            if call.is_success or is_shown:
+            if call.is_success or self._traffic.snapshots_of(kind, identifier):
                 self._beginning.put(kind, identifier)
 
 

@@ -116,6 +116,11 @@ class Snapshot(NamedTuple):
         outputs: Sequence[Mapping[str, Any]] = self.resource.get("outputs", ())
         return outputs
 
+    @property
+    def output_statuses(self) -> Sequence[object]:
+        """The statuses of the outputs of a Generation."""
+        return [output.get("status") for output in self.outputs]
+
     def credits(self, name: str) -> int | None:
         """Return the Credits of work, `reserved` or `charged`.
 
@@ -214,14 +219,20 @@ class Traffic:
                 of_resource.append(Snapshot(call, resource))
         return snapshots
 
+    def snapshots_of(self, kind: str, identifier: str) -> Sequence[Snapshot]:
+        """Return the answers that show a resource, the first one first."""
+        return self.snapshots.get((kind, identifier), ())
+
     @cached_property
     def uploads(self) -> Mapping[str, RecordedCall]:
         """The first call that shows each Upload Session, by its id and by its address."""
         uploads: dict[str, RecordedCall] = {}
         for call in self.of("createUpload"):
-            address = call.answer.get("upload", {}).get("url")
+            upload = call.answer.get("upload", {})
+            address = upload.get("url")
             if address is not None:
-                uploads.setdefault(str(call.answer.get("id")), call)
+                identifier = str(call.answer.get("id"))
+                uploads.setdefault(identifier, call)
                 uploads.setdefault(address, call)
         return uploads
 

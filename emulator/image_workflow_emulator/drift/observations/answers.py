@@ -20,6 +20,11 @@ from image_workflow_emulator.kernel.timestamps import SECOND_MS
 _TIMESTAMP: Final = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)"
 )
+_TIMESTAMP_ENDINGS: Final = {
+    "plain": "Z",
+    "offset": "+00:00",
+}
+"""By reading."""
 _JSON_TYPES: Final = ("application/json", "application/problem+json")
 _ERROR_MEMBERS: Final = ("code", "message", "retryable")
 
@@ -131,5 +136,5 @@ def timestamps(traffic: Traffic) -> Observations:
         matches = map(_TIMESTAMP.fullmatch, texts(call.answer))
         endings = {match[1] for match in matches if match}
         for ending in sorted(endings):
-            fits = fits_value(ending, {"plain": "Z", "offset": "+00:00"})
+            fits = fits_value(ending, _TIMESTAMP_ENDINGS)
             yield Observation(fits, call, f"a timestamp ends in {ending!r}")

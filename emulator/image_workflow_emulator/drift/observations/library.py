@@ -42,6 +42,11 @@ _STORED_FORMATS: Final = {
 
 AVIF may become one of two, and WebP is stored as WebP under each reading.
 """
+_UPLOAD_STATUSES: Final = {
+    "plain": 200,
+    "created": 201,
+}
+"""By reading."""
 _FILE_STATUSES: Final = (200, 206, 304, *REDIRECTS)
 
 
@@ -135,7 +140,7 @@ def upload_status(traffic: Traffic) -> Observations:
     """D16: the status that answers accepted bytes."""
     for call in traffic.of("upload"):
         if call.is_success:
-            fits = fits_value(call.status, {"plain": 200, "created": 201})
+            fits = fits_value(call.status, _UPLOAD_STATUSES)
             yield Observation(fits, call, f"status {call.status}")
 
 

@@ -79,7 +79,7 @@ class _Product(NamedTuple):
 
 def _product_before(traffic: Traffic, call: RecordedCall, identifier: str) -> _Product:
     """Return a Product as it was shown last before a call; without photos if unknown."""
-    snapshots = traffic.snapshots.get(("product", identifier), ())
+    snapshots = traffic.snapshots_of("product", identifier)
     before = bisect_left(snapshots, call.number, key=_number_of)
     for position in reversed(range(before)):
         resource = snapshots[position].resource
@@ -144,7 +144,7 @@ def pixel_sizes(traffic: Traffic) -> Observations:
             for reading in _SIZES
         }
         for identifier in _finished_assets(work):
-            snapshots = traffic.snapshots.get(("asset", identifier))
+            snapshots = traffic.snapshots_of("asset", identifier)
             if not snapshots:
                 continue
             first = snapshots[0]
@@ -167,8 +167,7 @@ def partial_charge(traffic: Traffic) -> Observations:
     for call, work in traffic.admissions():
         charged = work.credits("charged")
         finished = work.finished_by
-        statuses = [output.get("status") for output in work.last.outputs]
-        completed = statuses.count("completed")
+        completed = work.last.output_statuses.count("completed")
         is_photoshoot = call.body.get("output_mode") == "photoshoot"
         if not is_photoshoot or not 0 < completed < slots:
             continue
@@ -185,7 +184,7 @@ def slot_order(traffic: Traffic) -> Observations:
     """D76: whether the slots of a Generation finish one after another, the first first."""
     for work in traffic.works.values():
         for snapshot in work.snapshots:
-            ended = [output.get("status") in TERMINAL for output in snapshot.outputs]
+            ended = [status in TERMINAL for status in snapshot.output_statuses]
             if any(ended) and not all(ended):
                 is_in_order = ended == sorted(ended, reverse=True)
                 yield Observation(plain_if(is_in_order, "shuffled"), snapshot.call)
