@@ -2,9 +2,8 @@
 
 The decoder ignores the clean aperture (clap), refuses a picture whose size the
 container does not announce (ispe), and keeps to itself the size of one that is too
-large. Boxes are those of ISO/IEC 14496-12 and 23008-12, the sequence header is that of
-AV1, section 5.5.1. Functions return None or their input for what they cannot read: the
-decoder says why.
+large. Boxes are those of ISO/IEC 14496-12 and 23008-12. Functions return None or their
+input for what they cannot read: the decoder says why.
 """
 
 import contextlib
@@ -17,6 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from PIL import ImageFile
 
+from image_workflow_emulator.imaging.av1 import PixelSize, size_of_bitstream
 from image_workflow_emulator.imaging.bits import BitReader
 
 try:
@@ -33,14 +33,10 @@ MAX_AVIF_PIXELS = 16_384 * 16_384
 """Likewise."""
 
 _MAX_BOXES = 1_000
-"""Limit of the boxes in one box, and of the units in a bitstream; pictures have a few
-dozen.
-"""
+"""Limit of the boxes in one box; pictures have a few dozen."""
 _HEAD_BYTES = 8
 _FULL_BOX_BYTES = 4
 """Version and flags, with which some boxes begin."""
-_SEQUENCE_HEADER = 1
-"""The type of an OBU."""
 
 
 class _Box(NamedTuple):
@@ -163,18 +159,6 @@ def open_avif(data: bytes) -> ImageFile.ImageFile:
     return image
 
 
-class PixelSize(NamedTuple):
-    """Width and height in pixels."""
-
-    width: int
-    height: int
-
-    @property
-    def area(self) -> int:
-        """All pixels."""
-        return self.width * self.height
-
-
 class Aperture(NamedTuple):
     """The part of a picture that is seen, in pixels from its upper left corner."""
 
@@ -259,7 +243,8 @@ def _with_announced_size(data: bytes) -> bytes:
         primary = container.primary_item()
         if container.property_of(primary, b"ispe") is not None:
             return data
-        size = _size_of_bitstream(container, primary)
+        start = _place_of(container, primary)
+        size = size_of_bitstream(BitReader(data, start))
         meta = _meta_with_size(container, size)
     except Exception:  # a container that cannot be read
         return data
@@ -346,69 +331,6 @@ def _read_items(associations: _Box) -> list[_Item]:
             item.associations.append(_Association(is_essential, number))
         items.append(item)
     return items
-
-
-def _size_of_bitstream(container: _Container, item: _Item) -> PixelSize:
-    """Raises ValueError if no sequence header is where it should be."""
-    start = _place_of(container, item)
-    reader = BitReader(container.meta.data, start)
-    for _ in range(_MAX_BOXES):
-        reader.read(1)
-        kind = reader.read(4)
-        has_extension = reader.read(1)
-        has_size = reader.read(1)
-        reader.read(1)
-        if has_extension:
-            reader.read(8)
-        length = 0
-        if has_size:
-            length = _variable_number(reader)
-        if kind == _SEQUENCE_HEADER:
-            return _size_of_sequence(reader)
-        if not has_size:
-            break
-        reader.read(8 * length)
-    raise ValueError("no sequence header")
-
-
-def _variable_number(reader: BitReader) -> int:
-    """A number in groups of 7 bits, the least significant first (leb128)."""
-    number = 0
-    for shift in range(0, 56, 7):
-        has_more = reader.read(1)
-        number |= reader.read(7) << shift
-        if not has_more:
-            break
-    return number
-
-
-def _size_of_sequence(reader: BitReader) -> PixelSize:
-    reader.read(4)  # profile and still_picture
-    is_reduced = reader.read(1)
-    if is_reduced:
-        reader.read(5)  # level
-    else:
-        _skip_operating_points(reader)
-    width_bits = reader.read(4) + 1
-    height_bits = reader.read(4) + 1
-    width = reader.read(width_bits) + 1
-    height = reader.read(height_bits) + 1
-    return PixelSize(width, height)
-
-
-def _skip_operating_points(reader: BitReader) -> None:
-    """Raises ValueError for timing, which a still picture has not."""
-    if reader.read(1):
-        raise ValueError("the sequence header has timing")
-    has_display_delay = reader.read(1)
-    point_count = reader.read(5) + 1
-    for _ in range(point_count):
-        reader.read(12)  # operating_point_idc
-        level = reader.read(5)
-        if level > 7:
-            reader.read(1)  # tier
-        if has_display_delay and reader.read(1):
-            reader.read(4)
 
 
 # Places -------------------------------------------------------------------------------

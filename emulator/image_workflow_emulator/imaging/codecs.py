@@ -23,10 +23,10 @@ from PIL import (
 )
 
 from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.imaging.av1 import PixelSize
 from image_workflow_emulator.imaging.avif import (
     MAX_AVIF_EDGE,
     MAX_AVIF_PIXELS,
-    PixelSize,
     announced_size,
     open_avif,
 )
