@@ -15,6 +15,7 @@ from image_workflow_emulator.imaging.geometry import Box, Point
 from image_workflow_emulator.imaging.heads import draw_head
 from image_workflow_emulator.imaging.people import Person
 from image_workflow_emulator.imaging.pictures import Picture, alpha_of, aspect_of
+from image_workflow_emulator.imaging.stances import Stance
 
 FIGURE_HEIGHT = 720
 """Pixels."""
@@ -71,6 +72,13 @@ _TOE = 0.974
 """How far down a foot ends, at the heel and in front."""
 _FOOT_LENGTH = 0.03
 
+_HEAD_ASIDE = 0.02
+"""How far a head moves aside in a full turn."""
+_NARROWER_HEAD = 0.2
+_NARROWER_GARMENT = 0.25
+_NARROWER_SIDE = 0.45
+"""By which share head, garment and the farther side are narrower then."""
+
 _WAIST = (
     Point(-0.045, 0.465),
     Point(0.045, 0.465),
@@ -96,62 +104,6 @@ _FOOT_WIDTH = 0.044
 _ARM_WIDTH = 0.038
 _SLEEVE_WIDTH = 0.056
 """The widths of lines."""
-
-
-class Stance(Struct, frozen=True):
-    """Where wrists and ankles are, those on the left first; an arm holds a product if
-    `holds` allows it.
-    """
-
-    left_wrist: Point
-    right_wrist: Point
-    left_ankle: Point
-    right_ankle: Point
-    left_holds: bool = True
-    right_holds: bool = True
-    turn: float = 0.0
-    """As in `Figure`."""
-
-
-_STANDING = Stance(
-    left_wrist=Point(-0.14, 0.48),
-    right_wrist=Point(0.14, 0.48),
-    left_ankle=Point(-0.06, 0.95),
-    right_ankle=Point(0.06, 0.95),
-)
-_STANCES = {
-    "turn": Stance(
-        left_wrist=Point(-0.10, 0.46),
-        right_wrist=Point(0.14, 0.47),
-        left_ankle=Point(-0.02, 0.95),
-        right_ankle=Point(0.12, 0.94),
-        turn=0.7,
-    ),
-    "walk": Stance(
-        left_wrist=Point(-0.215, 0.45),
-        right_wrist=Point(0.19, 0.45),
-        left_ankle=Point(-0.18, 0.93),
-        right_ankle=Point(0.125, 0.95),
-        left_holds=False,
-    ),
-    "hip": Stance(
-        left_wrist=Point(-0.15, 0.48),
-        right_wrist=Point(0.085, 0.42),
-        left_ankle=Point(-0.045, 0.95),
-        right_ankle=Point(0.115, 0.94),
-        right_holds=False,
-    ),
-}
-"""By a part of a Pose's name."""
-
-
-def stance_of(name: str | None) -> Stance:
-    """The stance that the name of a Pose contains; else that of standing."""
-    if name is not None:
-        for word, stance in _STANCES.items():
-            if word in name.casefold():
-                return stance
-    return _STANDING
 
 
 class Figure(Struct, frozen=True):
@@ -200,15 +152,15 @@ def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
     head = figure.head
     if head is None:
         head = draw_head(figure.person, _HEAD_EDGE, turn)
-    moved = _HEAD.moved(across=0.02 * turn)
-    narrowed = 1 - 0.2 * abs(turn)
+    moved = _HEAD.moved(across=_HEAD_ASIDE * turn)
+    narrowed = 1 - _NARROWER_HEAD * abs(turn)
     aspect = aspect_of(head) * narrowed
     place = _in_pixels(moved).fit(aspect, down=1.0)
     canvas.paint(head, place)
 
 
 def _paint_garment(canvas: Canvas, garment: Picture, turn: float) -> None:
-    narrowed = 1 - 0.25 * abs(turn)
+    narrowed = 1 - _NARROWER_GARMENT * abs(turn)
     aspect = aspect_of(garment) * narrowed
     place = _in_pixels(_WORN).fit(aspect, down=0)
     canvas.paint(garment, place)
@@ -275,7 +227,7 @@ class _Body:
         self._skin = figure.person.skin
         self._trousers = mix(figure.person.cloth, BLACK, 0.3)
         self._turn = turn
-        self._farther = 1 - 0.45 * abs(turn)
+        self._farther = 1 - _NARROWER_SIDE * abs(turn)
         self._height = FIGURE_HEIGHT * _SMOOTHING
         width = round(self._height * FIGURE_ASPECT)
         self._image = Image.new("RGBa", (width, self._height))

@@ -9,13 +9,14 @@ from image_workflow_emulator.imaging.canvas import Canvas
 from image_workflow_emulator.imaging.cards import Card
 from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.colors import chance, color_of_hue
-from image_workflow_emulator.imaging.figures import Figure, draw_figure, stance_of
+from image_workflow_emulator.imaging.figures import Figure, draw_figure
 from image_workflow_emulator.imaging.grounds import backdrop
 from image_workflow_emulator.imaging.heads import paint_portrait
 from image_workflow_emulator.imaging.looks import filtered, named_look
 from image_workflow_emulator.imaging.people import person_of
 from image_workflow_emulator.imaging.pictures import Picture
 from image_workflow_emulator.imaging.places import draw_place, draw_shirt
+from image_workflow_emulator.imaging.stances import stance_of
 
 
 def own_ingredient(recipe: CardRecipe, inputs: Sequence[bytes]) -> Picture:

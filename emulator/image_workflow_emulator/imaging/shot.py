@@ -7,7 +7,6 @@ from image_workflow_emulator.imaging.figures import (
     FIGURE_ASPECT,
     Figure,
     draw_figure,
-    stance_of,
 )
 from image_workflow_emulator.imaging.garments import is_worn
 from image_workflow_emulator.imaging.geometry import Box
@@ -17,12 +16,15 @@ from image_workflow_emulator.imaging.people import person_of
 from image_workflow_emulator.imaging.photographed_heads import skin_of
 from image_workflow_emulator.imaging.pictures import Picture, Size
 from image_workflow_emulator.imaging.shot_inputs import ShotInputs
+from image_workflow_emulator.imaging.stances import stance_of
 from image_workflow_emulator.imaging.views import view_of
 
 _PERSON_WIDTH = 0.4
 """A share of a figure's height."""
 _FLOOR = 0.86
 """Where things stand, as a share of the picture's height."""
+_NARROWER_PRODUCT = 0.16
+"""By which share a product is narrower in a full turn."""
 _PEOPLE_SHARE = 0.7
 """A share of the width, where there are products beside people."""
 
@@ -98,7 +100,7 @@ class Shot:
 
     def _turned(self, subject: Picture) -> Picture:
         """A product seen from the side is narrower."""
-        narrowed = 1 - 0.16 * abs(self._view.turn)
+        narrowed = 1 - _NARROWER_PRODUCT * abs(self._view.turn)
         width = max(1, round(subject.width * narrowed))
         turned = subject.resize((width, subject.height))
         turned.info = dict(subject.info)
