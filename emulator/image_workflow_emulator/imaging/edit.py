@@ -34,7 +34,16 @@ _SEVERAL_EDGE = 480
 _LARGEST_LETTERS = 1 / 12
 """A share of the longer edge."""
 _SMALLEST_LETTERS = 10
+"""Pixels."""
 _HEAD_LETTERS = 1 / 28
+"""A share of the longer edge."""
+_LEAST_LETTERS_IN_WIDTH = 14
+"""So many letters of the head are beside each other at least."""
+_MARK_LETTERS = 1.4
+_MARK_HEIGHT = 2
+_FACTS_LETTERS = 0.8
+_EDGE = 0.6
+"""In letters of the head: the mark, the facts, and the edge of the panel."""
 _LONGEST_WORD = 20
 """Characters of a word that is never parted; some scripts have no spaces."""
 
@@ -88,9 +97,12 @@ class _Panel:
         self._longest_edge = max(layout.size)
         self._width = round(layout.panel.width)
         self._most_height = round(layout.panel.height)
-        letters = min(self._longest_edge * _HEAD_LETTERS, self._width / 14)
+        letters = min(
+            self._longest_edge * _HEAD_LETTERS,
+            self._width / _LEAST_LETTERS_IN_WIDTH,
+        )
         self._head_letters = max(_SMALLEST_LETTERS, round(letters))
-        self._edge = round(self._head_letters * 0.6)
+        self._edge = round(self._head_letters * _EDGE)
 
     def image(self) -> Picture:
         """The panel, as high as it needs to be."""
@@ -109,11 +121,12 @@ class _Panel:
         size = self._head_letters
         mark = sign(
             "Edit",
-            face=Face(round(size * 1.4)),
-            height=size * 2,
+            face=Face(round(size * _MARK_LETTERS)),
+            height=size * _MARK_HEIGHT,
             color=_ACCENT,
         )
-        small = Face(max(_SMALLEST_LETTERS, round(size * 0.8)))
+        small_size = max(_SMALLEST_LETTERS, round(size * _FACTS_LETTERS))
+        small = Face(small_size)
         free = self._width - mark.width - 3 * self._edge
         facts = shorten(self._facts(), small, free)
         return [mark, text_line(facts, small, QUIET)]

@@ -25,8 +25,18 @@ _BELOW_SHARE = 0.4
 _LETTERS = 1 / 28
 """A share of the longer edge: the size of letters, where there is room."""
 _SMALLEST_LETTERS = 8
+_MOST_QUOTED_LINES = 6
+"""Beside a picture; below one there is a single line."""
+_LARGE_LETTERS = 1.3
+_SMALL_LETTERS = 0.8
+_SIGN_LETTERS = 1.4
+_SIGN_HEIGHT = 2
+_CHIP_HEIGHT = 1.45
+_EDGE = 0.45
+_GAP = 0.4
+"""In sizes of letters: those of title, facts and sign, and what surrounds them."""
 _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)
-"""Shares of that size, tried in turn until a plaque fits."""
+"""Shares of the size of letters, tried in turn until a plaque fits."""
 
 
 class Chip(Struct, frozen=True):
@@ -101,19 +111,19 @@ class _Rows:
         *,
         is_beside: bool,
     ) -> None:
-        self.edge = round(size * 0.45)
-        self.gap = round(size * 0.4)
+        self.edge = round(size * _EDGE)
+        self.gap = round(size * _GAP)
         self._plaque = plaque
         self._width = width - 2 * self.edge
         self._is_beside = is_beside
-        small_size = max(_SMALLEST_LETTERS, round(size * 0.8))
+        small_size = max(_SMALLEST_LETTERS, round(size * _SMALL_LETTERS))
         self._small = Face(small_size)
-        self._large = Face(round(size * 1.3))
-        self._chip_height = round(size * 1.45)
+        self._large = Face(round(size * _LARGE_LETTERS))
+        self._chip_height = round(size * _CHIP_HEIGHT)
         self._sign = sign(
             plaque.sign,
-            face=Face(round(size * 1.4)),
-            height=size * 2,
+            face=Face(round(size * _SIGN_LETTERS)),
+            height=size * _SIGN_HEIGHT,
             color=plaque.accent,
         )
 
@@ -179,7 +189,7 @@ class _Rows:
             return
         most_lines = 1
         if self._is_beside:
-            most_lines = 6
+            most_lines = _MOST_QUOTED_LINES
         words = plain_text(self._plaque.quotation)
         for line in wrap(f"“{words}”", self._small, self._width, most_lines):
             yield [text_line(line, self._small, WHITE)]
