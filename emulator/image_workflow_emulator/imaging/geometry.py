@@ -173,7 +173,7 @@ def arrange(aspects: Sequence[float], room: Box, arrangement: Arrangement) -> li
             best_scale = scale
             best_rows = rows
     scale = max(1.0, best_scale * arrangement.share)
-    return _placed(best_rows, scale, room, arrangement)
+    return _Placing(room, arrangement, scale).rows(best_rows)
 
 
 def _in_rows(shapes: Shapes, row_count: int) -> list[Shapes]:
@@ -213,47 +213,50 @@ def _width_of(row: Shapes) -> float:
     return sum(shape.width for shape in row)
 
 
-def _placed(
-    rows: Sequence[Shapes],
-    scale: float,
-    room: Box,
-    arrangement: Arrangement,
-) -> list[Row]:
-    heights = [_height_of(row) * scale for row in rows]
-    total = sum(heights) + _gaps_in(rows, arrangement.gap)
-    top = room.top + (room.height - total) * arrangement.down
-    placed = []
-    for row, height in zip(rows, heights, strict=True):
-        floor = top + height
-        boxes = _boxes_on(floor, row, scale, room, arrangement)
-        placed.append(Row(boxes, floor))
-        top = floor + arrangement.gap
-    return placed
+class _Placing:
+    """Places rows of shapes in a room, at one scale."""
 
+    def __init__(self, room: Box, arrangement: Arrangement, scale: float) -> None:
+        self._room = room
+        self._arrangement = arrangement
+        self._scale = scale
 
-def _boxes_on(
-    floor: float,
-    row: Shapes,
-    scale: float,
-    room: Box,
-    arrangement: Arrangement,
-) -> list[Box]:
-    width = _width_of(row) * scale
-    free = max(0.0, room.width - width)
-    even_gap = free / (len(row) + 1)
-    widest_gap = _MOST_SPREAD * width / len(row)
-    gap = max(arrangement.gap, min(even_gap, widest_gap))
-    taken = width + _gaps_in(row, gap)
-    left = room.left + (room.width - taken) * arrangement.across
-    boxes = []
-    for shape in row:
-        height = shape.height * scale
-        box = Box(
-            left=left,
-            top=floor - height,
-            width=shape.width * scale,
-            height=height,
-        )
-        boxes.append(box)
-        left = box.right + gap
-    return boxes
+    def rows(self, rows: Sequence[Shapes]) -> list[Row]:
+        """All rows, from the top."""
+        heights = [_height_of(row) * self._scale for row in rows]
+        total = sum(heights) + _gaps_in(rows, self._arrangement.gap)
+        free = self._room.height - total
+        top = self._room.top + free * self._arrangement.down
+        placed = []
+        for row, height in zip(rows, heights, strict=True):
+            floor = top + height
+            boxes = self._boxes_on(floor, row)
+            placed.append(Row(boxes, floor))
+            top = floor + self._arrangement.gap
+        return placed
+
+    def _boxes_on(self, floor: float, row: Shapes) -> list[Box]:
+        width = _width_of(row) * self._scale
+        gap = self._gap_between(row, width)
+        taken = width + _gaps_in(row, gap)
+        free = self._room.width - taken
+        left = self._room.left + free * self._arrangement.across
+        boxes = []
+        for shape in row:
+            height = shape.height * self._scale
+            box = Box(
+                left=left,
+                top=floor - height,
+                width=shape.width * self._scale,
+                height=height,
+            )
+            boxes.append(box)
+            left = box.right + gap
+        return boxes
+
+    def _gap_between(self, row: Shapes, width: float) -> float:
+        """The gap in a row of a width: what is left parts its shapes, up to a limit."""
+        free = max(0.0, self._room.width - width)
+        even_gap = free / (len(row) + 1)
+        widest_gap = _MOST_SPREAD * width / len(row)
+        return max(self._arrangement.gap, min(even_gap, widest_gap))
