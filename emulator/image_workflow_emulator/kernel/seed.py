@@ -118,12 +118,14 @@ class Signer:
     def sign(self, *parts: str | int) -> str:
         """Return 32 hexadecimal digits that only this signer gives for these parts."""
         encoded = _joined(*parts).encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(encoded, digest_size=16, key=self._key).hexdigest()
+        digest = hashlib.blake2b(encoded, digest_size=16, key=self._key)
+        return digest.hexdigest()
 
     def verify(self, signature: str, *parts: str | int) -> bool:
         """Tell whether this signer gave the signature for these parts."""
         encoded = signature.encode("utf-8", "surrogatepass")
-        return hmac.compare_digest(encoded, self.sign(*parts).encode())
+        expected = self.sign(*parts).encode()
+        return hmac.compare_digest(encoded, expected)
 
 
 def _joined(*parts: str | int) -> str:
