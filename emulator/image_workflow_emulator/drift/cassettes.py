@@ -111,7 +111,9 @@ def _decompressed(body: bytes | None, encoding: str) -> bytes | None:
 
     VCR.py keeps a body as it was sent, or decompresses it and leaves the header.
     """
-    if body is None or encoding in ("", "identity") or body[:1] in (b"{", b"["):
+    if body is None or encoding in ("", "identity"):
+        return body
+    if body.startswith((b"{", b"[")):
         return body
     decompressor = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:

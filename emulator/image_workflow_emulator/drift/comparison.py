@@ -253,8 +253,11 @@ def _is_same_outcome(call: RecordedCall, recorded: str, expected: str) -> bool:
 
 def _ends_between(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
     """Whether work has ended in one of two answers alone: nobody knows when it did."""
-    statuses = {str(recorded.get("status")), str(expected.get("status"))}
-    return bool(statuses & _UNFINISHED and statuses & TERMINAL)
+    recorded_status = str(recorded.get("status"))
+    expected_status = str(expected.get("status"))
+    if recorded_status in _UNFINISHED:
+        return expected_status in TERMINAL
+    return recorded_status in TERMINAL and expected_status in _UNFINISHED
 
 
 def _member_of(where: str) -> str:

@@ -73,9 +73,10 @@ def recognize(recordings: Sequence[Recording], contract: Contract) -> Recognized
             else:
                 calls_elsewhere[_host(base)] += len(calls)
     recognized = sum(len(traffic.calls) for traffic in traffics)
+    others = [OtherCalls(host, count) for host, count in calls_elsewhere.items()]
     return Recognized(
         traffics=traffics,
-        others=[OtherCalls(host, calls) for host, calls in calls_elsewhere.items()],
+        others=others,
         left_out=exchanges - recognized,
     )
 
@@ -151,7 +152,12 @@ class _Reader:
             now = DAY_MS
             if calls:
                 now = calls[-1].at
-            call = self._call(exchange, addressee, number=len(calls), now=now)
+            call = self._call(
+                exchange,
+                addressee,
+                number=len(calls),
+                now=now,
+            )
             calls.append(call)
             for link, surface in _links_in(call):
                 self._links[link] = _Addressee(addressee.base, surface=surface)

@@ -69,7 +69,8 @@ def work_admitted_unseen(traffic: Traffic) -> dict[int, str]:
     call's body.
     """
     admitted: dict[int, str] = {}
-    unclaimed = [work for work in traffic.works.values() if work.admission is None]
+    works = traffic.works.values()
+    unclaimed = [work for work in works if work.admission is None]
     for call in traffic.calls:
         if not _may_have_admitted(call):
             continue

@@ -28,7 +28,13 @@ _WORLD: Final = {
         _TEAM: {
             "credits": 1_000_000,
             "concurrency_limit": 1_000,
-            "credentials": [{"key": KEY, "name": _TEAM, "profile": "full"}],
+            "credentials": [
+                {
+                    "key": KEY,
+                    "name": _TEAM,
+                    "profile": "full",
+                }
+            ],
         }
     },
 }
@@ -49,7 +55,8 @@ class DescribedPictures(Helpers):
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Answer a job at once."""
-        return {"scene": "clean"}, [msgspec.json.encode(head.get("recipe"))]
+        description = msgspec.json.encode(head.get("recipe"))
+        return {"scene": "clean"}, [description]
 
 
 class Replay:
@@ -106,8 +113,13 @@ class Replay:
         if body is not None:
             content = msgspec.json.encode(body)
             headers["content-type"] = "application/json"
-        target = f"/_emulator{path}"
-        answer = await ask(self._application, method, target, headers, content)
+        answer = await ask(
+            self._application,
+            method,
+            f"/_emulator{path}",
+            headers,
+            content,
+        )
         assert answer.status < 400, answer.body
 
 

@@ -156,8 +156,13 @@ def pixel_sizes(traffic: Traffic) -> Observations:
 
 
 def _finished_assets(work: RecordedWork) -> list[str]:
-    assets = [output.get("asset") for output in work.last.outputs]
-    return [asset["id"] for asset in assets if asset and "id" in asset]
+    """Return the ids of the Assets that the outputs became."""
+    identifiers = []
+    for output in work.last.outputs:
+        asset = output.get("asset")
+        if asset and "id" in asset:
+            identifiers.append(asset["id"])
+    return identifiers
 
 
 def partial_charge(traffic: Traffic) -> Observations:
