@@ -21,6 +21,8 @@ from image_workflow_emulator.imaging.views import view_of
 
 _PERSON_WIDTH = 0.4
 """A share of a figure's height."""
+_WHOLE_FIGURE = 1.02
+"""How much of a figure's height a stage shows at most."""
 _FLOOR = 0.86
 """Where things stand, as a share of the picture's height."""
 _NARROWER_PRODUCT = 0.16
@@ -108,20 +110,23 @@ class Shot:
 
     def _paint_people(self, canvas: Canvas, stage: Box) -> None:
         """Paint people, each with a product, and other products beside them."""
+        products_alone = self._pictures.subjects[self._recipe.people :]
+        if not products_alone:
+            self._paint_group(canvas, stage, self._view.across)
+            return
+        width = stage.width * _PEOPLE_SHARE
+        aside = stage.right_of(stage.left + width + canvas.gap)
+        canvas.paint_all(products_alone, aside)
+        self._paint_group(canvas, stage.from_left(width), across=0.5)
+
+    def _paint_group(self, canvas: Canvas, stage: Box, across: float) -> None:
+        """Paint people side by side; `across` is as in a view."""
         people = self._recipe.people
-        products_alone = self._pictures.subjects[people:]
-        across = self._view.across
-        if products_alone:
-            width = stage.width * _PEOPLE_SHARE
-            aside = stage.right_of(stage.left + width + canvas.gap)
-            canvas.paint_all(products_alone, aside)
-            stage = stage.from_left(width)
-            across = 0.5
         height = self._figure_height(stage)
         width = height * _PERSON_WIDTH
         group = stage.place(
             width=people * width,
-            height=height * min(self._view.bottom, 1.02),
+            height=height * min(self._view.bottom, _WHOLE_FIGURE),
             across=across,
             down=1.0,
         )
