@@ -100,16 +100,16 @@ def difference(
 def folded(differences: Iterable[Difference]) -> list[Difference]:
     """Return one difference of each kind, the first, with the number of all."""
     first_of_kind: dict[Hashable, Difference] = {}
-    for unlike in differences:
-        first = first_of_kind.get(unlike.kind)
+    for current in differences:
+        first = first_of_kind.get(current.kind)
         if first is None:
-            first_of_kind[unlike.kind] = unlike
+            first_of_kind[current.kind] = current
             continue
-        is_recorded_varied = unlike.recorded != first.recorded
-        is_expected_varied = unlike.expected != first.expected
-        first_of_kind[unlike.kind] = replace(
+        is_recorded_varied = current.recorded != first.recorded
+        is_expected_varied = current.expected != first.expected
+        first_of_kind[current.kind] = replace(
             first,
-            times=first.times + unlike.times,
+            times=first.times + current.times,
             is_varied=first.is_varied or is_recorded_varied or is_expected_varied,
         )
     return list(first_of_kind.values())

@@ -46,9 +46,10 @@ class FirstDifferences:
         if not self._doubtful.isdisjoint(subjects | in_answer | in_body):
             self.passed_over += 1
         elif not any(breach.where in ("status", "/code") for breach in call_breaches):
-            unlike = list(self._comparison.differences(call, replayed.answer))
-            self.differences += unlike
-            if unlike:
+            of_answer = self._comparison.differences(call, replayed.answer)
+            new_differences = list(of_answer)
+            self.differences += new_differences
+            if new_differences:
                 made = in_answer - self._mentioned
                 self._doubtful |= subjects | made
         self._mentioned |= in_answer | in_body

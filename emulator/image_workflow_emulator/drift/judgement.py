@@ -187,13 +187,14 @@ class Judgement:
             )
 
     def _findings_on_differences(self) -> Iterator[ReportFinding]:
-        for unlike in self.differences:
+        for difference in self.differences:
+            place = f"{difference.operation} {difference.where}"
             yield ReportFinding(
-                rule=unlike.verdict,
-                severity=self._severity(unlike.verdict),
-                where=f"{unlike.exchange}, {unlike.operation} {unlike.where}",
-                message=unlike.message,
-                source=unlike.sentence or None,
+                rule=difference.verdict,
+                severity=self._severity(difference.verdict),
+                where=f"{difference.exchange}, {place}",
+                message=difference.message,
+                source=difference.sentence or None,
             )
 
     def _severity(self, verdict: str) -> Severity:
@@ -217,7 +218,11 @@ class Judgement:
         )
 
     def _with_verdict(self, verdict: str) -> list[Difference]:
-        return [unlike for unlike in self.differences if unlike.verdict == verdict]
+        return [
+            difference
+            for difference in self.differences
+            if difference.verdict == verdict
+        ]
 
 
 def _is_unasked(replayed: Replayed) -> bool:
