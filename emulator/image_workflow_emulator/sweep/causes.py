@@ -139,12 +139,14 @@ def _cause(habit: Habit, runs: Sequence[Run], line: LineToRepeat) -> Cause:
 
 def _endings(runs: Sequence[Run]) -> list[str]:
     """Say how runs ended, and after which faults."""
-    faults: dict[str, dict[str, None]] = {}
-    """By ending; the keys are the faults, in the order of their first run."""
+    # The keys of a dict keep the order in which faults come first.
+    faults_by_ending: dict[str, dict[str, None]] = {}
     for run in runs:
-        of_ending = faults.setdefault(_ending_of(run), {})
-        of_ending[run.trial.fault] = None
-    return [f"{ending} {first_of(names)}" for ending, names in faults.items()]
+        faults = faults_by_ending.setdefault(_ending_of(run), {})
+        faults[run.trial.fault] = None
+    return [
+        f"{ending} {first_of(faults)}" for ending, faults in faults_by_ending.items()
+    ]
 
 
 def _ending_of(run: Run) -> str:
