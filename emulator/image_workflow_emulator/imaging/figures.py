@@ -186,9 +186,7 @@ def _grips(figure: Figure, side: int) -> bool:
     """Whether the arm on a side (-1 is on the left) holds the product."""
     if figure.product is None or figure.is_worn:
         return False
-    if side < 0:
-        return figure.stance.left_holds
-    return figure.stance.right_holds
+    return figure.stance.limbs(side).holds
 
 
 def _wrist(figure: Figure, side: int) -> Point:
@@ -197,9 +195,7 @@ def _wrist(figure: Figure, side: int) -> Point:
         x = side * place.width / 2
         y = place.top + place.height * _GRIP
         return Point(x, y)
-    if side < 0:
-        return figure.stance.left_wrist
-    return figure.stance.right_wrist
+    return figure.stance.limbs(side).wrist
 
 
 def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
@@ -239,9 +235,9 @@ class _Body:
         return self._image.reduce(_SMOOTHING).convert("RGBA")
 
     def draw_legs(self) -> None:
-        stance = self._figure.stance
-        self._draw_leg(-1, stance.left_ankle)
-        self._draw_leg(1, stance.right_ankle)
+        for side in (-1, 1):
+            ankle = self._figure.stance.limbs(side).ankle
+            self._draw_leg(side, ankle)
 
     def _draw_leg(self, side: int, ankle: Point) -> None:
         heel = Point(ankle.x, _SOLE)
