@@ -162,17 +162,24 @@ ANSWERED = [
 ]
 
 
+@pytest.fixture(scope="module")
+def small_cost(tmp_path_factory: pytest.TempPathFactory) -> Cost:
+    """The cost of a picture of a few pixels: a busy machine makes all of them dearer."""
+    return cost_of(tmp_path_factory.mktemp("small"), SMALL_JPEG, "image/jpeg")
+
+
 @on_linux
 @pytest.mark.parametrize(("make", "content_type"), REFUSED)
 def test_what_is_refused_costs_next_to_nothing(
     make: Callable[[], bytes],
     content_type: str,
+    small_cost: Cost,
     tmp_path: Path,
 ) -> None:
     cost = cost_of(tmp_path, make(), content_type)
 
     assert cost.answer is None or "refusal" in cost.answer
-    assert cost.seconds < 1
+    assert cost.seconds < 5 * small_cost.seconds
     assert cost.peak_bytes < 256 * MEBIBYTE
 
 
