@@ -161,8 +161,10 @@ def test_a_stopped_helper_is_given_up(
 
     _, parts = run(helpers, NORMALIZE_JPEG, OTHER_JPEG)
 
+    # On a busy machine, the next one may be given up too.
+    stopped_has_ended, *_ = processes.ended()
     assert parts
-    assert processes.ended() == [True, False]
+    assert stopped_has_ended
 
 
 def fail_to_start(*_: object, **__: object) -> None:
