@@ -36,6 +36,30 @@ def test_a_lost_connection_is_said_and_mended_with_what_was_missed(
     visit.complaints.clear()
 
 
+def abort_reads(route: Any) -> None:
+    """Let the page load, but none of the answers that it shows."""
+    if route.request.resource_type == "fetch":
+        route.abort()
+    else:
+        route.continue_()
+
+
+def test_what_could_not_be_read_at_first_is_read_once_the_connection_is_there(
+    visitor: Any,
+) -> None:
+    visit = visitor("/_emulator/health")
+    visit.page.route("**/_emulator/**", abort_reads)
+    visit.open()
+    expect(visit.lost()).to_contain_text("Connection lost")
+
+    visit.page.unroute_all()
+
+    expect(visit.lost()).to_have_count(0)
+    clock = visit.page.get_by_role("group", name="Clock and scenario")
+    expect(clock).to_contain_text("00:00:00")
+    visit.complaints.clear()
+
+
 def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_old_one(
     browser: Any,
 ) -> None:

@@ -116,6 +116,8 @@ async function listen(listener, signal) {
       continue;
     }
     listener.lost(reason);
+    // What was to be read meanwhile could not be read either.
+    isAgain = true;
     await wait(pause);
     pause = Math.min(pause * 2, MAX_PAUSE_MS);
   }
