@@ -16,8 +16,10 @@ from image_workflow_emulator.sweep.journals import Entry
 from tests.sweep.values import download, entry, product, refused, upload
 
 CELL = "createProduct#1:service_unavailable"
+TIMED_OUT = "createPose#1:fail-timed_out"
 LOST = product(lost=True, rule={"name": "createProduct#1:lost-after-commit"})
 REPLAYED = product(replayed=True, committed=False)
+SECOND = product(idempotency_key="b")
 DELETED = entry("deleteProduct", 204, method="DELETE", committed=True)
 
 
@@ -29,6 +31,7 @@ def generation(**members: Any) -> Entry:
 
 
 def pose(rule: str) -> Entry:
+    """A request that orders a pose, to which a rule applied."""
     return entry("createPose", 202, committed=True, work="op_1", rule={"name": rule})
 
 
@@ -38,24 +41,29 @@ def pose(rule: str) -> Entry:
 @pytest.mark.parametrize(
     ("journal", "is_more"),
     [
-        ([LOST, REPLAYED], False),
-        ([LOST, product(idempotency_key="b")], True),
-        ([LOST, product(idempotency_key="b"), DELETED], False),
-        ([product(), pose("createPose#1:fail-timed_out")], False),
-        ([product(), pose("own")], True),
+        pytest.param([LOST, REPLAYED], False, id="replayed"),
+        pytest.param([LOST, SECOND], True, id="made with a new key"),
+        pytest.param([LOST, SECOND, DELETED], False, id="deleted again"),
+        pytest.param([product(), pose(TIMED_OUT)], False, id="work in vain"),
+        pytest.param([product(), pose("own")], True, id="more work"),
     ],
 )
 def test_more_than_the_clean_run_made_is_made_twice_unless_deleted_or_in_vain(
     journal: list[Entry],
     is_more: bool,
 ) -> None:
-    assert is_more == any(made_twice([[product()]], [journal]))
+    findings = list(made_twice([[product()]], [journal]))
+
+    assert is_more == bool(findings)
 
 
 def test_tests_that_share_sandboxes_in_another_way_are_not_compared() -> None:
     clean = [[product()], [product()]]
+    run = [[product(), product()]]
 
-    assert [] == list(made_twice(clean, [[product(), product()]]))
+    findings = list(made_twice(clean, run))
+
+    assert [] == findings
 
 
 # Less -------------------------------------------------------------------------------
@@ -64,7 +72,9 @@ def test_tests_that_share_sandboxes_in_another_way_are_not_compared() -> None:
 def test_less_than_the_clean_run_made_is_reported_with_the_call_that_is_missing() -> (
     None
 ):
-    (less,) = made_less([[product()]], [[refused(product(), CELL)]], CELL)
+    run = [refused(product(), CELL)]
+
+    (less,) = made_less([[product()]], [run], CELL)
 
     assert "error" == less.severity
     assert "1 Product less than without the fault" in less.message
@@ -90,27 +100,35 @@ def test_less_of_each_kind_is_called_by_its_name(made: Entry, noun: str) -> None
 
 def test_work_whose_answer_a_fault_replaced_is_there() -> None:
     cell = "createUpscaleGeneration#1:internal_error-after-commit"
-    problem = {"code": "internal_error"}
     failed = generation(
         code="internal_error",
-        response_body=problem,
+        response_body={"code": "internal_error"},
         rule={"name": cell},
     )
     replayed = generation(committed=False, replayed=True)
+    run = [failed, replayed]
 
-    assert [] == list(made_less([[generation()]], [[failed, replayed]], cell))
+    findings = list(made_less([[generation()]], [run], cell))
+
+    assert [] == findings
 
 
-def test_a_product_that_both_runs_delete_is_not_less() -> None:
-    clean = [[product(), DELETED]]
+def test_a_product_that_the_clean_run_deletes_is_not_less() -> None:
+    clean = [product(), DELETED]
+    run = [refused(product(), CELL)]
 
-    assert [] == list(made_less(clean, [[refused(product(), CELL)]], CELL))
+    findings = list(made_less([clean], [run], CELL))
+
+    assert [] == findings
 
 
 def test_a_replay_makes_nothing() -> None:
-    clean = [[product(), product(replayed=True)]]
+    clean = [product(), product(replayed=True)]
+    run = [product()]
 
-    assert [] == list(made_less(clean, [[product()]], CELL))
+    findings = list(made_less([clean], [run], CELL))
+
+    assert [] == findings
 
 
 # Never again ------------------------------------------------------------------------
@@ -119,24 +137,28 @@ def test_a_replay_makes_nothing() -> None:
 @pytest.mark.parametrize(
     "later",
     [
-        product(),
-        product(idempotency_key="b", request_body={}),
-        entry("listProducts", path="/v1/products"),
-        entry("getProduct", path="/v1/products/prd_1"),
+        pytest.param(product(), id="same key"),
+        pytest.param(product(idempotency_key="b", request_body={}), id="same body"),
+        pytest.param(entry("listProducts", path="/v1/products"), id="listed"),
+        pytest.param(entry("getProduct", path="/v1/products/prd_1"), id="read"),
     ],
 )
 def test_a_post_that_is_sent_again_or_looked_up_is_repeated(later: Entry) -> None:
-    journal = [refused(product(request_body={}), CELL), later]
+    run = [refused(product(request_body={}), CELL), later]
 
-    assert [] == list(unrepeated([[product()]], [journal], CELL))
+    given_up = list(unrepeated([[product()]], [run], CELL))
+
+    assert [] == given_up
 
 
 def test_a_post_that_is_followed_by_another_is_not_repeated() -> None:
     failed = refused(product(request_body={"name": "Shirt"}), CELL)
     another = product(request_body={"name": "Hat"}, idempotency_key="b")
+    clean = [product(), product()]
 
-    clean = [[product(), product()]]
-    assert [failed] == list(unrepeated(clean, [[failed, another]], CELL))
+    given_up = list(unrepeated([clean], [[failed, another]], CELL))
+
+    assert [failed] == given_up
 
 
 def test_a_completion_of_another_upload_session_is_a_repetition() -> None:
@@ -145,31 +167,40 @@ def test_a_completion_of_another_upload_session_is_a_repetition() -> None:
     second = entry("completeUpload", request_body={"upload_token": "b"})
     run = [refused(first, cell, "upload_expired"), second]
 
-    assert [] == list(unrepeated([[first]], [run], cell))
+    given_up = list(unrepeated([[first]], [run], cell))
+
+    assert [] == given_up
 
 
 def test_a_post_that_was_answered_late_needs_no_repetition() -> None:
-    slow = product(rule={"name": "createProduct#1:slow"})
+    cell = "createProduct#1:slow"
+    slow = product(rule={"name": cell})
 
-    assert [] == list(unrepeated([[product()]], [[slow]], "createProduct#1:slow"))
+    given_up = list(unrepeated([[product()]], [[slow]], cell))
+
+    assert [] == given_up
 
 
 # Work that failed -------------------------------------------------------------------
 
-TIMED_OUT = "createPose#1:fail-timed_out"
-END = entry("getOperation", response_body={"id": "op_1", "status": "completed"})
+COMPLETED = entry("getOperation", response_body={"id": "op_1", "status": "completed"})
 
 
 def test_work_that_failed_and_that_the_clean_run_saw_completed_failed_in_vain() -> None:
+    clean = [pose("own"), COMPLETED]
     failed = pose(TIMED_OUT)
 
-    assert [failed] == list(failed_in_vain([[pose("own"), END]], [[failed]], TIMED_OUT))
+    in_vain = list(failed_in_vain([clean], [[failed]], TIMED_OUT))
+
+    assert [failed] == in_vain
 
 
 @pytest.mark.parametrize(
     ("clean", "later"),
-    [([pose("own")], []), ([pose("own"), END], [pose("own")])],
-    ids=["not awaited", "ordered again"],
+    [
+        pytest.param([pose("own")], [], id="not awaited"),
+        pytest.param([pose("own"), COMPLETED], [pose("own")], id="ordered again"),
+    ],
 )
 def test_work_that_nobody_awaits_or_that_is_ordered_again_did_not_fail_in_vain(
     clean: list[Entry],
@@ -177,7 +208,9 @@ def test_work_that_nobody_awaits_or_that_is_ordered_again_did_not_fail_in_vain(
 ) -> None:
     run = [pose(TIMED_OUT), *later]
 
-    assert [] == list(failed_in_vain([clean], [run], TIMED_OUT))
+    in_vain = list(failed_in_vain([clean], [run], TIMED_OUT))
+
+    assert [] == in_vain
 
 
 # Outputs and pages --------------------------------------------------------------------
@@ -192,20 +225,25 @@ def test_outputs_that_the_clean_run_downloaded_are_downloaded_where_another_fail
     taken: int,
     is_reported: bool,
 ) -> None:
-    findings = list(outputs_not_taken([downloads(4)], [downloads(taken)]))
+    clean = downloads(4)
+    run = downloads(taken)
+
+    findings = list(outputs_not_taken([clean], [run]))
 
     assert is_reported == bool(findings)
 
 
 def test_a_client_that_downloads_one_picture_leaves_none() -> None:
-    assert [] == list(outputs_not_taken([downloads(1)], [[]]))
+    findings = list(outputs_not_taken([downloads(1)], [[]]))
+
+    assert [] == findings
 
 
-MORE = {"page": {"has_more": True, "next_cursor": "c"}}
+HAS_MORE = {"page": {"has_more": True, "next_cursor": "c"}}
 
 
 def test_a_list_whose_next_page_is_never_read_is_reported() -> None:
-    journal = [entry("listPoses", response_body=MORE)]
+    journal = [entry("listPoses", response_body=HAS_MORE)]
 
     (unread,) = unread_pages([journal], "test_it")
 
@@ -215,8 +253,10 @@ def test_a_list_whose_next_page_is_never_read_is_reported() -> None:
 
 def test_a_list_that_is_read_on_is_not_reported() -> None:
     journal = [
-        entry("listPoses", response_body=MORE),
-        entry("listPoses", query="after=c", response_body=MORE),
+        entry("listPoses", response_body=HAS_MORE),
+        entry("listPoses", query="after=c", response_body=HAS_MORE),
     ]
 
-    assert [] == list(unread_pages([journal], "test_it"))
+    findings = list(unread_pages([journal], "test_it"))
+
+    assert [] == findings
