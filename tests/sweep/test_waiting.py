@@ -28,14 +28,25 @@ def waiting(
     **places: Place,
 ) -> Waiting:
     """Trials that wait, for one run at a time."""
-    return Waiting(cells, 1, limits or TimeLimits(None), places)
+    if limits is None:
+        limits = TimeLimits(None)
+    return Waiting(cells, 1, limits, places)
 
 
-def next_batch(queue: Waiting) -> Batch:
-    """The next run, if no other one is under way."""
-    batch = queue.next_batch([])
+def next_batch(queue: Waiting, *under_way: Batch) -> Batch:
+    """The next run, beside those that have not ended."""
+    batch = queue.next_batch(under_way)
     assert batch is not None
     return batch
+
+
+def next_sizes(queue: Waiting, count: int) -> list[int]:
+    """How many cells each of the next runs tries, one after the other."""
+    sizes = []
+    for _ in range(count):
+        batch = next_batch(queue)
+        sizes.append(len(batch.trials))
+    return sizes
 
 
 def test_the_first_run_tries_one_cell_in_each_test() -> None:
@@ -43,64 +54,71 @@ def test_the_first_run_tries_one_cell_in_each_test() -> None:
 
     batch = next_batch(queue)
 
-    assert ["a", "b"] == [trial.test for trial in batch.trials]
+    tests = [trial.test for trial in batch.trials]
+    assert ["a", "b"] == tests
 
 
 def test_each_run_repeats_a_test_twice_as_often_as_the_one_before() -> None:
     queue = waiting(trials("a"), a=place("a"))
 
-    sizes = [len(next_batch(queue).trials) for _ in range(6)]
+    sizes = next_sizes(queue, 6)
 
     assert [1, 2, 4, 8, 16, 16] == sizes
 
 
 def test_a_run_leaves_their_share_to_the_other_jobs() -> None:
-    queue = Waiting(trials("a", 9), 4, TimeLimits(None), {"a": place("a")})
+    queue = Waiting(
+        trials("a", 9),
+        jobs=4,
+        limits=TimeLimits(None),
+        places={"a": place("a")},
+    )
     first = next_batch(queue)
+    second = next_batch(queue, first)
 
-    second = queue.next_batch([first])
-    assert second is not None
-    third = queue.next_batch([first, second])
+    third = next_batch(queue, first, second)
 
-    assert third is not None
     assert 2 == len(third.trials)
 
 
 def test_tests_that_wait_no_more_leave_the_share_of_a_run_as_it_is() -> None:
     queue = waiting(trials("a"), a=place("a"), b=place("b"), c=place("c"))
 
-    sizes = [len(next_batch(queue).trials) for _ in range(5)]
+    sizes = next_sizes(queue, 5)
 
     assert [1, 2, 4, 8, 16] == sizes
 
 
 def test_a_test_that_cannot_be_repeated_has_one_cell_in_a_run() -> None:
     queue = waiting(trials("a"), a=place("a", is_repeatable=False))
-    next_batch(queue)
 
-    assert 1 == len(next_batch(queue).trials)
+    sizes = next_sizes(queue, 2)
+
+    assert [1, 1] == sizes
 
 
 def test_a_place_that_tests_share_has_one_cell_in_a_run() -> None:
-    shared = Place(tests={"a": EndedTest("a", ["shop"], 0, 0.1, is_repeatable=True)})
-    queue = waiting(trials("shop"), shop=shared)
-    next_batch(queue)
+    ended = EndedTest("a", ["shop"], 0, 0.1, is_repeatable=True)
+    queue = waiting(trials("shop"), shop=Place(tests={"a": ended}))
 
-    assert 1 == len(next_batch(queue).trials)
+    sizes = next_sizes(queue, 2)
+
+    assert [1, 1] == sizes
 
 
 def test_a_second_attempt_is_in_the_first_round() -> None:
     limits = TimeLimits(None)
     queue = waiting(trials("a"), limits=limits, a=place("a"))
-    again = next_batch(queue).trials[0], next_batch(queue).trials[0]
-    for trial in again:
-        limits.note_second_attempt(trial)
-    queue.put_back(again)
+    (first,) = next_batch(queue).trials
+    second = next_batch(queue).trials[0]
+    limits.note_second_attempt(first)
+    limits.note_second_attempt(second)
+    queue.put_back([first, second])
 
     batch = next_batch(queue)
 
-    assert again[0] == batch.trials[0]
-    assert again[1] not in batch.trials
+    assert first == batch.trials[0]
+    assert second not in batch.trials
 
 
 def test_a_client_that_waits_does_not_count_as_a_job() -> None:
@@ -108,14 +126,16 @@ def test_a_client_that_waits_does_not_count_as_a_job() -> None:
     queue = waiting([silent], a=place("a"))
     working = Batch(trials("b", 1), is_idle=False)
 
-    batch = queue.next_batch([working])
+    batch = next_batch(queue, working)
 
-    assert batch is not None
     assert [silent] == batch.trials
     assert batch.is_idle
 
 
 def test_no_run_begins_beside_as_many_as_there_are_jobs() -> None:
     queue = waiting(trials("a"), a=place("a"))
+    working = Batch(trials("b", 1), is_idle=False)
 
-    assert queue.next_batch([Batch(trials("b", 1), is_idle=False)]) is None
+    batch = queue.next_batch([working])
+
+    assert batch is None
