@@ -12,7 +12,10 @@ from tests.sweep.values import download, entry, finding, place, refused, upload
 UNAVAILABLE = "createUpload#1:service_unavailable"
 REVOKED = "createUpload#1:credential_revoked"
 LOST = "createUpload#1:lost-after-commit"
+REFUSED = refused(upload(), UNAVAILABLE)
 AGAIN = upload(sequence=3)
+LOST_ANSWER = upload(lost=True, rule={"name": LOST})
+REVOKED_ANSWER = refused(upload(), REVOKED, "credential_revoked")
 
 
 def judged(
@@ -22,53 +25,65 @@ def judged(
     test: str = "test_it",
     clean: Place | None = None,
 ) -> Run:
-    """Judge a cell where the clean run opened one Upload Session."""
-    judge = Judge({test: clean or place([upload()])}, ["hedged"])
-    status = after.status if after.tests else None
+    """Judge a cell; without another clean run, that one opened one Upload Session."""
+    if clean is None:
+        clean = place([upload()])
+    judge = Judge({test: clean}, ["hedged"])
+    status = None
+    if after.tests:
+        status = after.status
     return judge.judge(Cell.read(cell, test), after, status, 0.1)
 
 
-def lost() -> Entry:
-    return upload(lost=True, rule={"name": LOST})
-
-
 def test_a_test_that_passes_with_all_made_survived() -> None:
-    after = place([refused(upload(), UNAVAILABLE), AGAIN])
+    after = place([REFUSED, AGAIN])
 
-    assert "survived" == judged(UNAVAILABLE, after).outcome
+    run = judged(UNAVAILABLE, after)
+
+    assert "survived" == run.outcome
 
 
 def test_a_test_that_fails_failed() -> None:
-    after = place([refused(upload(), UNAVAILABLE)], status=1)
+    after = place([REFUSED], status=1)
 
-    assert "failed" == judged(UNAVAILABLE, after).outcome
+    run = judged(UNAVAILABLE, after)
+
+    assert "failed" == run.outcome
 
 
 def test_what_did_not_end_in_time_hung() -> None:
-    after = Place(journals=[[refused(upload(), UNAVAILABLE)]], is_recorded=True)
+    after = Place(journals=[[REFUSED]], is_recorded=True)
 
-    assert "hung" == judged(UNAVAILABLE, after).outcome
+    run = judged(UNAVAILABLE, after)
+
+    assert "hung" == run.outcome
 
 
 def test_misconduct_with_an_error_is_damage() -> None:
-    after = place([refused(upload(), UNAVAILABLE), AGAIN])
+    after = place([REFUSED, AGAIN])
     after.findings.append(finding("double-spend"))
 
-    assert "damaged" == judged(UNAVAILABLE, after).outcome
+    run = judged(UNAVAILABLE, after)
+
+    assert "damaged" == run.outcome
 
 
 def test_a_rule_that_is_ignored_is_no_damage() -> None:
-    after = place([refused(upload(), UNAVAILABLE), AGAIN])
+    after = place([REFUSED, AGAIN])
     after.findings.append(finding("hedged"))
 
-    assert "survived" == judged(UNAVAILABLE, after).outcome
+    run = judged(UNAVAILABLE, after)
+
+    assert "survived" == run.outcome
 
 
 # No call ----------------------------------------------------------------------------
 
 
 def test_a_fault_without_its_call_has_not_survived() -> None:
-    run = judged("createUpload#2:service_unavailable", place([upload()]))
+    after = place([upload()])
+
+    run = judged("createUpload#2:service_unavailable", after)
 
     assert "not-struck" == run.outcome
     assert not run.struck
@@ -78,14 +93,18 @@ def test_a_fault_without_its_call_has_not_survived() -> None:
 def test_a_call_without_its_fault_went_to_a_sandbox_with_a_scenario_of_its_own() -> (
     None
 ):
-    run = judged(UNAVAILABLE, place([upload()]))
+    after = place([upload()])
+
+    run = judged(UNAVAILABLE, after)
 
     assert "not-struck" == run.outcome
     assert run.why.endswith("went to sandboxes with scenarios of their own")
 
 
 def test_a_test_that_fails_without_the_fault_is_flaky() -> None:
-    run = judged(UNAVAILABLE, place([], status=1))
+    after = place([], status=1)
+
+    run = judged(UNAVAILABLE, after)
 
     assert "failed" == run.outcome
     assert run.is_flaky
@@ -102,34 +121,46 @@ def test_a_fault_is_taken_to_have_happened_where_no_journal_is_left() -> None:
 
 
 def test_a_test_that_passes_with_less_is_damage() -> None:
-    run = judged(UNAVAILABLE, place([refused(upload(), UNAVAILABLE)]))
+    after = place([REFUSED])
+
+    run = judged(UNAVAILABLE, after)
 
     assert "damaged" == run.outcome
     assert run.is_made_less
 
 
 def test_less_is_no_damage_where_no_client_recovers() -> None:
-    revoked = refused(upload(), REVOKED, "credential_revoked")
+    after = place([REVOKED_ANSWER])
 
-    assert "survived" == judged(REVOKED, place([revoked])).outcome
+    run = judged(REVOKED, after)
+
+    assert "survived" == run.outcome
 
 
 def test_less_is_no_damage_where_the_fault_lasts() -> None:
     lasting = "createUpload#1+:service_unavailable"
+    after = place([refused(upload(), lasting)])
 
-    assert "survived" == judged(lasting, place([refused(upload(), lasting)])).outcome
+    run = judged(lasting, after)
+
+    assert "survived" == run.outcome
 
 
 def test_less_is_accounted_for_by_an_error() -> None:
-    after = place([refused(upload(), UNAVAILABLE)])
+    after = place([REFUSED])
     after.findings.append(finding("double-spend"))
 
-    assert ["double-spend"] == judged(UNAVAILABLE, after).errors
+    run = judged(UNAVAILABLE, after)
+
+    assert ["double-spend"] == run.errors
 
 
 @pytest.mark.parametrize(
     ("cell", "failed"),
-    [(REVOKED, refused(upload(), REVOKED, "credential_revoked")), (LOST, lost())],
+    [
+        pytest.param(REVOKED, REVOKED_ANSWER, id="revoked"),
+        pytest.param(LOST, LOST_ANSWER, id="lost"),
+    ],
 )
 def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
     cell: str,
@@ -144,9 +175,11 @@ def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
 def test_a_command_that_ends_with_0_though_its_work_failed_failed() -> None:
     cell = "createPose#1:fail-timed_out"
     ordered = {"work": "op_1", "committed": True}
+    pose = entry("createPose", 202, **ordered)
+    failed_pose = entry("createPose", 202, rule={"name": cell}, **ordered)
     end = entry("getOperation", response_body={"id": "op_1", "status": "completed"})
-    clean = place([entry("createPose", 202, **ordered), end])
-    after = place([entry("createPose", 202, rule={"name": cell}, **ordered)])
+    clean = place([pose, end])
+    after = place([failed_pose])
 
     run = judged(cell, after, test="", clean=clean)
 
@@ -169,12 +202,9 @@ def test_a_client_that_crashes_at_a_failed_output_leaves_the_others(
     is_reported: bool,
 ) -> None:
     admitted = entry("createPose", 202, rule={"name": FAILED_OUTPUT})
+    after = place([admitted], status=1, error=error)
 
-    run = judged(
-        FAILED_OUTPUT,
-        place([admitted], status=1, error=error),
-        clean=place(PICTURES),
-    )
+    run = judged(FAILED_OUTPUT, after, clean=place(PICTURES))
 
     assert is_reported == run.leaves_outputs
 
@@ -194,12 +224,17 @@ def test_a_broken_client_that_no_test_notices_lost_its_parameters_unnoticed() ->
 
 def test_a_broken_client_that_fails_a_test_is_noticed() -> None:
     keyless = upload(rule={"name": "client:drop-key"})
+    after = place([keyless], status=1)
 
-    assert "noticed" == judged("client:drop-key", place([keyless], status=1)).outcome
+    run = judged("client:drop-key", after)
+
+    assert "noticed" == run.outcome
 
 
 def test_a_client_that_was_not_broken_is_not_unnoticed() -> None:
-    run = judged("client:drop-query", place([entry("getTeam")]))
+    after = place([entry("getTeam")])
+
+    run = judged("client:drop-query", after)
 
     assert "not-struck" == run.outcome
     assert "no request had what the fault breaks" == run.why
