@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from image_workflow_emulator.report import Report, ReportFinding
-from image_workflow_emulator.sweep.gate import Gate
+from image_workflow_emulator.sweep.gate import Expectation, Gate, Strictness
 from image_workflow_emulator.sweep.runs import Run
 from image_workflow_emulator.sweep.sweep_report import report_of
 from tests.sweep.values import MADE_LESS, finding, run, swept
@@ -26,8 +26,9 @@ def test_a_sweep_that_left_cells_is_incomplete_unless_fewer_suffice(
     status: int,
 ) -> None:
     gate = Gate(least_percent=least)
+    incomplete = swept(SURVIVED, gate=gate, without_run=LEFT)
 
-    report = report_of(swept(SURVIVED, gate=gate, without_run=LEFT))
+    report = report_of(incomplete)
 
     assert status == report.status
     assert (status == 0) == report.ok
@@ -51,18 +52,21 @@ def test_a_fault_without_a_call_counts_as_not_tried() -> None:
     assert 1 == report.counts["not-struck"]
     assert 1 == report.counts["not_run"]
     assert 1 == report.counts["survived"]
-    assert [OWN_SCENARIO] == [row["why"] for row in report.details["not_run"]]
+    (row,) = report.details["not_run"]
+    assert OWN_SCENARIO == row["why"]
 
 
 def test_a_failure_that_a_command_hides_does_not_count_as_right() -> None:
-    revoked = run("getTeam#1:credential_revoked", "failed")
+    reported = run("getTeam#1:credential_revoked", "failed")
+    hidden = structs.replace(reported, status=0)
 
-    shown = report_of(swept(revoked))
-    hidden = report_of(swept(structs.replace(revoked, status=0)))
+    report_of_reported = report_of(swept(reported))
+    report_of_hidden = report_of(swept(hidden))
 
-    assert "1 failed by faults that no client can mend" in shown.summary
-    assert "that no client can mend" not in hidden.summary
-    assert ["failed"] == [finding.rule for finding in hidden.findings]
+    assert "1 failed by faults that no client can mend" in report_of_reported.summary
+    assert "that no client can mend" not in report_of_hidden.summary
+    (finding,) = report_of_hidden.findings
+    assert "failed" == finding.rule
 
 
 def test_a_sweep_without_any_fault_says_why_and_has_a_status_of_its_own() -> None:
@@ -77,7 +81,9 @@ def test_a_shard_without_any_fault_did_its_part() -> None:
     shard = swept(NOT_STRUCK)
     shard.shard = "1/2"
 
-    assert 0 == report_of(shard).status
+    report = report_of(shard)
+
+    assert 0 == report.status
 
 
 # What is printed ----------------------------------------------------------------------
@@ -97,7 +103,9 @@ def test_the_table_has_only_what_did_not_survive() -> None:
 
 
 def test_a_sweep_that_survived_has_no_table() -> None:
-    assert [] == rows(report_of(swept(SURVIVED)))
+    report = report_of(swept(SURVIVED))
+
+    assert [] == rows(report)
 
 
 def test_failures_that_no_client_can_mend_or_that_last_are_a_count() -> None:
@@ -113,59 +121,71 @@ def test_failures_that_no_client_can_mend_or_that_last_are_a_count() -> None:
 # Conduct ------------------------------------------------------------------------------
 
 
-def conduct(*runs: Run) -> list[ReportFinding]:
-    findings = report_of(swept(*runs)).findings
-    return [finding for finding in findings if finding.rule.startswith("gave-up")]
-
-
 GAVE_UP = finding("gave-up-on-retryable", "warning")
 
 
+def reported_conduct(*runs: Run) -> list[ReportFinding]:
+    """The findings that say that a client gave up."""
+    report = report_of(swept(*runs))
+    return [finding for finding in report.findings if finding.rule == GAVE_UP.rule]
+
+
 def test_misconduct_in_cells_that_survived_is_a_finding_once() -> None:
-    (found,) = conduct(
-        run("getTeam#1:rate_limited", "survived", GAVE_UP),
-        run("listPoses#1:rate_limited", "survived", GAVE_UP),
-    )
+    read = run("getTeam#1:rate_limited", "survived", GAVE_UP)
+    listing = run("listPoses#1:rate_limited", "survived", GAVE_UP)
 
-    assert "warning" == found.severity
-    assert "getTeam#1:rate_limited, listPoses#1:rate_limited" == found.where
+    (gave_up,) = reported_conduct(read, listing)
 
-
-def test_misconduct_in_a_cell_that_a_cause_is_about_is_no_second_finding() -> None:
-    assert [] == conduct(run("getTeam#1:rate_limited", "failed", GAVE_UP))
+    assert "warning" == gave_up.severity
+    assert "getTeam#1:rate_limited, listPoses#1:rate_limited" == gave_up.where
 
 
-def test_a_client_may_give_up_where_a_fault_lasts() -> None:
-    assert [] == conduct(run("getTeam#1+:rate_limited", "survived", GAVE_UP))
-
-
-def test_what_a_broken_client_does_is_not_its_conduct() -> None:
-    assert [] == conduct(run("client:drop-key", "unnoticed", GAVE_UP))
+@pytest.mark.parametrize(
+    "excused",
+    [
+        pytest.param(run("getTeam#1:rate_limited", "failed", GAVE_UP), id="a cause"),
+        pytest.param(run("getTeam#1+:rate_limited", "survived", GAVE_UP), id="lasting"),
+        pytest.param(run("client:drop-key", "unnoticed", GAVE_UP), id="broken client"),
+    ],
+)
+def test_misconduct_is_no_finding_if_a_cause_or_the_fault_explains_it(
+    excused: Run,
+) -> None:
+    assert [] == reported_conduct(excused)
 
 
 # Severities -------------------------------------------------------------------------
 
 
 def test_damage_is_an_error() -> None:
-    report = report_of(swept(run("createProduct#1:cut", "damaged", MADE_LESS)))
+    damaged = run("createProduct#1:cut", "damaged", MADE_LESS)
+
+    report = report_of(swept(damaged))
 
     assert 1 == report.status
-    assert ["error"] == [finding.severity for finding in report.findings]
-    assert "createProduct: made-less after cut" == report.findings[0].message
+    (finding,) = report.findings
+    assert "error" == finding.severity
+    assert "createProduct: made-less after cut" == finding.message
 
 
 @pytest.mark.parametrize(("strict", "status"), [("off", 0), ("all", 1)])
 def test_what_no_test_notices_fails_the_strictest_gate_alone(
-    strict: str,
+    strict: Strictness,
     status: int,
 ) -> None:
     unnoticed = run("client:one-key", "unnoticed", broken={"createUpload": []})
-    gate = Gate(strict)  # type: ignore[arg-type]
+    gate = Gate(strict)
 
-    assert status == report_of(swept(unnoticed, gate=gate)).status
+    report = report_of(swept(unnoticed, gate=gate))
+
+    assert status == report.status
 
 
 def test_an_expectation_that_did_not_come_true_is_listed() -> None:
-    report = report_of(swept(SURVIVED))
+    unused = Expectation("getTeam#1:*", "failed", "no retry yet")
+    gate = Gate("off", (unused,))
 
-    assert [] == report.details["unused_expectations"]
+    report = report_of(swept(SURVIVED, gate=gate))
+
+    (listed,) = report.details["unused_expectations"]
+    assert unused.cell == listed["cell"]
