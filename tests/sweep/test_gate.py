@@ -41,7 +41,8 @@ def test_a_gate_fails_by_what_its_strictness_forbids(
 ) -> None:
     gate = Gate(strict)
 
-    assert failing == [run for run in ALL if gate.fails(run)]
+    refused = [run for run in ALL if gate.fails(run)]
+    assert failing == refused
 
 
 @pytest.mark.parametrize(("status", "is_weakness"), [(1, False), (0, True)])
@@ -59,8 +60,8 @@ def test_a_command_may_fail_by_what_nobody_can_mend_if_it_says_so(
     [(FAILED, "failed"), (HUNG, "hung"), (LESS, "made-less")],
 )
 def test_an_outcome_that_is_expected_passes(run_: Run, outcome: str) -> None:
-    expected = {"cell": run_.cell, "outcome": outcome, "reason": "no retry yet"}
-    expectation = convert(expected, Expectation)
+    row = {"cell": run_.cell, "outcome": outcome, "reason": "no retry yet"}
+    expectation = convert(row, Expectation)
 
     gate = Gate("recoverable", (expectation,))
 
@@ -70,8 +71,9 @@ def test_an_outcome_that_is_expected_passes(run_: Run, outcome: str) -> None:
 
 def test_less_is_not_expected_where_there_is_another_error() -> None:
     both = run("getTeam#1:cut", "damaged", MADE_LESS, finding("double-spend"))
+    less_alone = Expectation("*", "made-less", "it may be")
 
-    gate = Gate("off", (Expectation("*", "made-less", "it may be"),))
+    gate = Gate("off", (less_alone,))
 
     assert gate.fails(both)
 
@@ -81,15 +83,18 @@ def test_an_expectation_that_did_not_come_true_is_unused() -> None:
     elsewhere = Expectation("createPose#*", "failed", "not called")
     gate = Gate("off", (late, elsewhere))
 
-    assert [late] == gate.unused([DAMAGED])
+    unused = gate.unused([DAMAGED])
+
+    assert [late] == unused
 
 
 def test_expectations_are_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "expected.yaml"
     file.write_text("- {cell: 'getTeam#1:*', outcome: failed, reason: no retry}\n")
 
-    expected = (Expectation("getTeam#1:*", "failed", "no retry"),)
-    assert expected == read_expectations(str(file))
+    (expectation,) = read_expectations(str(file))
+
+    assert Expectation("getTeam#1:*", "failed", "no retry") == expectation
 
 
 def test_damage_cannot_be_expected(tmp_path: Path) -> None:

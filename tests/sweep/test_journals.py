@@ -18,14 +18,20 @@ def test_a_call_counts_once_its_credential_and_rate_were_accepted() -> None:
 
 def test_a_call_that_a_scenario_refused_counts() -> None:
     refused = entry("getTeam", 429, code="rate_limited", rule={"name": "own"})
+    answered = entry("getTeam")
 
-    assert [1, 2] == [call.number for call in calls_of([refused, entry("getTeam")])]
+    calls = calls_of([refused, answered])
+
+    assert [1, 2] == [call.number for call in calls]
 
 
 def test_calls_are_counted_for_each_team_by_itself() -> None:
-    journal = [entry("getTeam"), entry("getTeam", credential=OTHER_TEAM)]
+    first = entry("getTeam")
+    of_other_team = entry("getTeam", credential=OTHER_TEAM)
 
-    assert [1, 1] == [call.number for call in calls_of(journal)]
+    calls = calls_of([first, of_other_team])
+
+    assert [1, 1] == [call.number for call in calls]
 
 
 def test_work_that_is_replayed_counts_once() -> None:
@@ -43,8 +49,11 @@ def test_work_that_is_replayed_counts_once() -> None:
 
 def test_a_reset_begins_the_journal_of_a_sandbox_again() -> None:
     first = entry("getTeam", sequence=1)
+    second = entry("getTeam", sequence=2)
     elsewhere = entry("getTeam", sequence=1, sandbox="b")
+    first_after_reset = entry("getTeam", sequence=1)
 
-    journals = by_sandbox([first, entry("getTeam"), elsewhere, first])
+    journals = by_sandbox([first, second, elsewhere, first_after_reset])
 
-    assert [2, 1, 1] == list(map(len, journals))
+    lengths = [len(journal) for journal in journals]
+    assert [2, 1, 1] == lengths

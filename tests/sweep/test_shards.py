@@ -56,16 +56,19 @@ def written_shards(folder: Path, whole: Swept, count: int) -> list[str]:
 def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
     whole = sweep_of(*DAMAGED, *FAILED)
     whole.run_count = 8
+    files = written_shards(tmp_path, whole, 8)
 
-    joined = merged(written_shards(tmp_path, whole, 8), Gate())
+    joined = merged(files, Gate())
 
-    assert json_text(report_of(whole)) == json_text(report_of(joined))
+    text_of_whole = json_text(report_of(whole))
+    text_of_joined = json_text(report_of(joined))
+    assert text_of_whole == text_of_joined
 
 
 def test_a_shard_that_is_missing_is_named(tmp_path: Path) -> None:
-    files = written_shards(tmp_path, sweep_of(*FAILED), 3)
+    first, second, _ = written_shards(tmp_path, sweep_of(*FAILED), 3)
 
-    report = report_of(merged(files[:-1], Gate()))
+    report = report_of(merged([first, second], Gate()))
 
     assert 3 == report.status
     assert "no report of the shards 3/3" in report.summary
@@ -83,34 +86,37 @@ def test_merged_shards_without_any_fault_have_a_status_of_their_own(
 
 
 def test_reports_of_two_sweeps_are_not_joined(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    first = written_shards(tmp_path, sweep_of(*FAILED), 1)
-    other = sweep_of(*FAILED)
-    other.words = ["tox"]
-
-    second = written_shards(tmp_path / "a", other, 1)
+    of_pytest = sweep_of(*FAILED)
+    of_tox = sweep_of(*FAILED)
+    of_tox.words = ["tox"]
+    folder = tmp_path / "tox"
+    folder.mkdir()
+    (first,) = written_shards(tmp_path, of_pytest, 1)
+    (second,) = written_shards(folder, of_tox, 1)
 
     with pytest.raises(SettingError, match="of one sweep"):
-        merged([*first, *second], Gate())
+        merged([first, second], Gate())
 
 
 @pytest.mark.verify
 def test_the_workflow_for_shards_says_what_one_sweep_says(tmp_path: Path) -> None:
     command = suite(written(tmp_path, SUITE))
     few = ["--only", "*#1:[cr]*"]
-    of_shard, of_all = shard_options()
-    whole = swept_report_of(
-        tmp_path,
-        [*few, "--faults", "all", "--strict", "recoverable"],
-        command,
-    )
-    reports = [str(tmp_path / f"shard-{number}.json") for number in range(1, 9)]
+    options_of_whole = [*few, "--faults", "all", "--strict", "recoverable"]
+    of_shard, of_all = commands_of_example()
+    of_shard = of_shard.partition(" -- ")[0]
+    of_all = of_all.partition("shard-*.json")[0]
 
-    for number, file in enumerate(reports, 1):
+    whole = swept_report_of(tmp_path, options_of_whole, command)
+    files = []
+    for number in range(1, 9):
+        file = str(tmp_path / f"shard-{number}.json")
         options = of_shard.replace("shard-$SHARD.json", file)
         options = options.replace("$SHARD", str(number))
-        assert 0 == sweep([*few, *shlex.split(options)], command).status
-    joined = swept_report_of(tmp_path, [*shlex.split(of_all), *reports], [])
+        shard = sweep([*few, *shlex.split(options)], command)
+        assert 0 == shard.status
+        files.append(file)
+    joined = swept_report_of(tmp_path, [*shlex.split(of_all), *files], [])
 
     assert 1 == whole.status
     assert 1 == joined.status
@@ -118,12 +124,8 @@ def test_the_workflow_for_shards_says_what_one_sweep_says(tmp_path: Path) -> Non
         assert whole.content[member] == joined.content[member]
 
 
-def shard_options() -> tuple[str, str]:
-    """The options of a shard and of the merging sweep in the example."""
+def commands_of_example() -> list[str]:
+    """What follows `sweep` in the example: for a shard, and for all together."""
     example = ROOT / "examples" / "container" / "sweep-shards.yml"
-    lines = re.findall(
-        "- run: image-workflow-emulator sweep (.*)",
-        example.read_text(encoding="utf-8"),
-    )
-    of_shard, of_all = lines
-    return of_shard.partition(" -- ")[0], of_all.partition("shard-*.json")[0]
+    workflow = example.read_text(encoding="utf-8")
+    return re.findall("- run: image-workflow-emulator sweep (.*)", workflow)

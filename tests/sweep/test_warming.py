@@ -18,14 +18,16 @@ def helpers() -> set[int]:
 
 
 def descendants(pid: int) -> Iterator[int]:
+    """All processes that a process started, and that those started."""
     for file in PROCESSES.glob(f"{pid}/task/*/children"):
-        for child in map(int, file.read_text().split()):
-            yield child
-            yield from descendants(child)
+        for child in file.read_text().split():
+            yield int(child)
+            yield from descendants(int(child))
 
 
 def is_helper(pid: int) -> bool:
-    return b"helper_program" in (PROCESSES / str(pid) / "cmdline").read_bytes()
+    file = PROCESSES / str(pid) / "cmdline"
+    return b"helper_program" in file.read_bytes()
 
 
 @pytest.mark.skipif(not PROCESSES.exists(), reason="there is no /proc here")
@@ -38,7 +40,8 @@ def test_the_processes_for_small_pictures_are_there_before_the_first_run(
     with Emulator.start(control_token=token) as emulator:
         warm_up(emulator, token)
 
-        assert 2 == len(helpers() - before)
+        new = helpers() - before
+        assert 2 == len(new)
 
 
 def test_an_emulator_that_can_make_no_pictures_is_left_as_it_is(tmp_path: Path) -> None:

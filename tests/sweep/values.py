@@ -19,12 +19,14 @@ OTHER_TEAM = {"id": "cred_2", "team": {"id": "team_2"}}
 
 def entry(operation: str, status: int | None = 200, **members: Any) -> Entry:
     """A request of a journal."""
-    is_read = operation.startswith(("get", "list"))
+    method = "POST"
+    if operation.startswith(("get", "list")):
+        method = "GET"
     values = {
         "sequence": 2,
         "at": "2026-01-01T00:00:00.000Z",
         "arrived_at": "2026-01-01T00:00:00.000Z",
-        "method": "GET" if is_read else "POST",
+        "method": method,
         "path": f"/v1/{operation}",
         "operation": operation,
         "credential": DEMO,
@@ -83,7 +85,7 @@ def run(
     **members: Any,
 ) -> Run:
     """How the trial of a cell ended."""
-    status = None if outcome == "hung" else int(outcome == "failed")
+    status = {"hung": None, "failed": 1}.get(outcome, 0)
     return Run(cell, test, outcome, status, 0.1, findings, **members)
 
 
@@ -110,8 +112,9 @@ def swept(*runs: Run, gate: Gate | None = None, without_run: str = "") -> Swept:
     trials = [run.trial for run in runs]
     if without_run:
         trials.append(Cell.read(without_run))
+    classes = {trial.class_name: [trial] for trial in trials}
     return Swept(
-        plan=Plan(trials, {trial.class_name: [trial] for trial in trials}),
+        plan=Plan(trials, classes),
         words=["pytest"],
         repeat=(),
         gate=gate or Gate(),
