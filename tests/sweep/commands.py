@@ -11,17 +11,28 @@ from tests.cli.command import run_command
 from tests.support.served import ROOT, Outcome
 
 CLIENT = """
-import json, os, sys, time, urllib.error, urllib.request
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+
 BASE = os.environ["IMAGE_WORKFLOW_BASE_URL"]
 KEY = os.environ["IMAGE_WORKFLOW_API_KEY"]
 
+
 def send(method, path, body=None, key=None):
-    headers = {"Authorization": "Bearer " + KEY, "Content-Type": "application/json"}
-    if key: headers["Idempotency-Key"] = key
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(BASE + path, data, headers, method=method)
+    request = urllib.request.Request(BASE + path, method=method)
+    request.add_header("Authorization", "Bearer " + KEY)
+    request.add_header("Content-Type", "application/json")
+    if key:
+        request.add_header("Idempotency-Key", key)
+    if body is not None:
+        request.data = json.dumps(body).encode()
     with urllib.request.urlopen(request) as answer:
         return json.loads(answer.read() or b"null")
+
 
 def persist(method, path, body=None, key=None):
     while True:
@@ -29,7 +40,8 @@ def persist(method, path, body=None, key=None):
             return send(method, path, body, key)
         except (OSError, ValueError) as error:
             is_refusal = isinstance(error, urllib.error.HTTPError)
-            if is_refusal and error.code not in (429, 500, 503): raise
+            if is_refusal and error.code not in (429, 500, 503):
+                raise
             time.sleep(0.02)
 """
 """A client in a few lines: `send` asks once, `persist` until there is an answer."""
@@ -45,24 +57,33 @@ persist("GET", "/team")
 persist("POST", "/uploads", {UPLOAD}, "a")
 """
 CARELESS = f"""
-try: send("POST", "/uploads", {UPLOAD}, "a")
-except (OSError, ValueError): pass
+try:
+    send("POST", "/uploads", {UPLOAD}, "a")
+except (OSError, ValueError):
+    pass
 """
 """It does not notice that its request failed."""
 
 SUITE_HEAD = """
-import json, os, time, urllib.error, urllib.request
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+
 import pytest
 
+
 def send(sandbox, path, body=None, key=None):
-    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
-    content = None
+    request = urllib.request.Request(sandbox.base_url + path)
+    request.add_header("Authorization", f"Bearer {sandbox.api_key}")
     if body is not None:
-        content = json.dumps(body).encode()
-        headers |= {"Content-Type": "application/json", "Idempotency-Key": key}
-    request = urllib.request.Request(sandbox.base_url + path, content, headers)
+        request.add_header("Content-Type", "application/json")
+        request.add_header("Idempotency-Key", key)
+        request.data = json.dumps(body).encode()
     with urllib.request.urlopen(request) as answer:
         return json.loads(answer.read())
+
 
 def get(sandbox, attempts=1):
     for attempt in range(attempts):
@@ -73,8 +94,10 @@ def get(sandbox, attempts=1):
         time.sleep(0.01)
     raise AssertionError(status)
 
+
 def post(sandbox, key="a"):
-    return send(sandbox, "/uploads", {"content_type": "image/png", "size_bytes": 5}, key)
+    body = {"content_type": "image/png", "size_bytes": 5}
+    return send(sandbox, "/uploads", body, key)
 """
 """How a test suite begins: with a client that raises an error for what is refused."""
 
@@ -105,8 +128,10 @@ def sweep(options: list[str], command: list[str], **variables: str) -> Outcome:
         "PYTHONPATH": str(ROOT),
         **variables,
     }
-    words = ["--", *command] if command else []
-    return run_command("sweep", "--jobs", "2", *options, *words, **environment)
+    words = ["sweep", "--jobs", "2", *options]
+    if command:
+        words += ["--", *command]
+    return run_command(*words, **environment)
 
 
 @dataclass(frozen=True)
@@ -125,10 +150,11 @@ class Report:
     @property
     def outcomes_by_test(self) -> dict[tuple[str, str], str]:
         """How the cells ended, by cell and the last part of the test's name."""
-        return {
-            (row["cell"], row["test"].rpartition("::")[2]): row["outcome"]
-            for row in self.content["cells"]
-        }
+        outcomes = {}
+        for row in self.content["cells"]:
+            test = row["test"].rpartition("::")[2]
+            outcomes[row["cell"], test] = row["outcome"]
+        return outcomes
 
 
 def report_of(folder: Path, options: list[str], command: list[str]) -> Report:

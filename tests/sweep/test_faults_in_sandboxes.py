@@ -23,7 +23,8 @@ send("GET", "/team")
 def cell_of(tmp_path: Path, options: Any, *more: str) -> Any:
     """How the cell ended in a sandbox with some options."""
     command = [*client(ELSEWHERE), json.dumps(options)]
-    (cell,) = report_of(tmp_path, ["--only", CELL, *more], command).content["cells"]
+    report = report_of(tmp_path, ["--only", CELL, *more], command)
+    (cell,) = report.content["cells"]
     return cell
 
 
@@ -75,9 +76,11 @@ def test_deleted(image_workflow_emulator):
 def test_left():
     get(Emulator.connect(os.environ["EMULATOR_URL"]).sandbox())
 
-def test_behind_a_fixture(read_team): read_team()
+def test_behind_a_fixture(read_team):
+    read_team()
 
-def test_shared(read_shared_team): read_shared_team()
+def test_shared(read_shared_team):
+    read_shared_team()
 """
 """Sandboxes that tests and fixtures make, and that no fixture returns."""
 
@@ -100,7 +103,8 @@ def test_a_fault_is_in_each_sandbox_that_a_test_or_a_fixture_makes(
 
 ALIAS = """
 @pytest.fixture
-def shop(image_workflow): return image_workflow
+def shop(image_workflow):
+    return image_workflow
 
 def test_it(shop):
     post(shop)

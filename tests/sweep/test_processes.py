@@ -9,7 +9,9 @@ from tests.support.served import EMULATOR, PATIENCE_SECONDS, started
 from tests.sweep.pipes import heard, pipe
 
 ENDLESS = """
-import sys, time
+import sys
+import time
+
 mark = open(sys.argv[1], "w")
 print("begun", file=mark, flush=True)
 time.sleep(600)

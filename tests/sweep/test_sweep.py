@@ -18,7 +18,9 @@ from tests.sweep.commands import CARELESS, HASTY, SOUND, client, report_of, swee
 from tests.sweep.pipes import heard, pipe
 
 STUBBORN = """
-import signal, time
+import signal
+import time
+
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 try:
     send("GET", "/team")
@@ -30,11 +32,16 @@ except OSError:
 """It never ends once it was refused, not even when it is asked to. It then tells so in
 a file, which it holds open."""
 PHOTOSHOOT = """
-import os, sys, time
+import os
+import sys
+import time
 from tests.examiner.example_client import NEW_KEYS, PHOTO, load
 
 time.sleep = lambda seconds: None
-module = load(NEW_KEYS) if sys.argv[1] == "fresh" else load()
+if sys.argv[1] == "new-keys":
+    module = load(NEW_KEYS)
+else:
+    module = load()
 url = os.environ["IMAGE_WORKFLOW_BASE_URL"]
 client = module.ImageWorkflow(url, os.environ["IMAGE_WORKFLOW_API_KEY"])
 image = client.upload(PHOTO, "image/png")
@@ -96,20 +103,23 @@ def test_a_client_that_makes_or_orders_twice_does_damage_though_it_succeeds(
     rule: str,
 ) -> None:
     options = ["--only", f"{call}:lost-after-commit"]
+    command = [sys.executable, "-c", PHOTOSHOOT, "new-keys"]
 
-    report = report_of(tmp_path, options, [sys.executable, "-c", PHOTOSHOOT, "fresh"])
+    report = report_of(tmp_path, options, command)
 
     (row,) = report.content["cells"]
-    errors = [one for one in row["findings"] if one["severity"] == "error"]
+    (error,) = [
+        finding for finding in row["findings"] if finding["severity"] == "error"
+    ]
     assert 1 == report.status
     assert 0 == row["status"]
     assert "damaged" == row["outcome"]
-    assert [rule] == [error["rule"] for error in errors]
+    assert rule == error["rule"]
 
 
 def test_a_client_that_keeps_its_key_orders_once(tmp_path: Path) -> None:
     cell = "createProductPhotographyGeneration#1:lost-after-commit"
-    command = [sys.executable, "-c", PHOTOSHOOT, "one"]
+    command = [sys.executable, "-c", PHOTOSHOOT, "one-key"]
 
     report = report_of(tmp_path, ["--only", cell], command)
 
@@ -130,9 +140,11 @@ def test_a_client_without_a_time_limit_survives_garbage_and_hangs_where_no_answe
     outcome: str,
 ) -> None:
     cell = f"getTeam#1:{fault}"
-    timeout = ["--timeout", "5"] if fault == "stall" else []
+    options = ["--only", cell]
+    if fault == "stall":
+        options += ["--timeout", "5"]
 
-    report = report_of(tmp_path, ["--only", cell, *timeout], client(SOUND))
+    report = report_of(tmp_path, options, client(SOUND))
 
     assert {cell: outcome} == report.outcomes
 
@@ -175,16 +187,19 @@ def test_a_sweep_says_how_many_cells_there_are_and_how_they_ended() -> None:
 
 
 def test_strict_also_refuses_cells_that_failed() -> None:
-    assert 1 == sweep(["--only", "getTeam#1:cut", "--strict"], client(HASTY)).status
+    outcome = sweep(["--only", "getTeam#1:cut", "--strict"], client(HASTY))
+
+    assert 1 == outcome.status
 
 
 def test_a_failure_that_is_expected_is_none_in_junit_either(tmp_path: Path) -> None:
     expected = tmp_path / "expected.yaml"
     expected.write_text("- {cell: 'getTeam#1:*', outcome: failed, reason: once}\n")
     junit = tmp_path / "sweep.xml"
-    files = ["--expected", str(expected), "--report", str(junit)]
+    options = ["--only", "getTeam#1:cut", "--strict"]
+    options += ["--expected", str(expected), "--report", str(junit)]
 
-    outcome = sweep(["--only", "getTeam#1:cut", "--strict", *files], client(HASTY))
+    outcome = sweep(options, client(HASTY))
 
     assert 0 == outcome.status
     assert 'failures="0"' in junit.read_text()
@@ -295,12 +310,15 @@ def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(
 @pytest.mark.verify
 def test_a_run_that_was_only_slow_is_tried_again_and_not_hung(tmp_path: Path) -> None:
     mark = tmp_path / "refused"
-    slow_once = f"""
+    soon_the_second_time = f"""
 if os.path.exists({str(mark)!r}):
-    try: send("GET", "/team")
-    except OSError: pass
+    try:
+        send("GET", "/team")
+    except OSError:
+        pass
     raise SystemExit
-""" + STUBBORN.format(mark=mark)
+"""
+    slow_once = soon_the_second_time + STUBBORN.format(mark=mark)
 
     report = report_of(tmp_path, REFUSED_SOON, client(slow_once))
 
@@ -349,6 +367,8 @@ def test_a_signal_ends_the_sweep_and_what_has_ended_is_reported(tmp_path: Path) 
         assert process.returncode == 128 + signal.SIGTERM
         assert b"" == heard(reader)
     content = json.loads(file.read_text())
-    assert ["getTeam#1:lost-before-commit"] == [run["cell"] for run in content["cells"]]
-    assert ["getTeam#1:internal_error"] == [row["cell"] for row in content["not_run"]]
+    (ended,) = content["cells"]
+    (left,) = content["not_run"]
+    assert "getTeam#1:lost-before-commit" == ended["cell"]
+    assert "getTeam#1:internal_error" == left["cell"]
     assert "incomplete: 1 cell not tried" in " ".join(output.split())
