@@ -43,8 +43,11 @@ def read(text: str) -> Scenario:
 
 
 def test_a_scenario_needs_nothing_but_its_name() -> None:
-    expected = Scenario("x", file=FILE, text="scenario: x")
-    assert parse_scenario("scenario: x", FILE, CONTRACT) == expected
+    text = "scenario: x"
+
+    scenario = parse_scenario(text, FILE, CONTRACT)
+
+    assert scenario == Scenario("x", file=FILE, text=text)
 
 
 def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
@@ -81,7 +84,8 @@ rules:
   - then: {hold: 1}
 """).rules
 
-    assert [rule.name for rule in rules] == ["rule 1", "mine", "rule 3"]
+    rule_names = [rule.name for rule in rules]
+    assert rule_names == ["rule 1", "mine", "rule 3"]
 
 
 def test_a_rule_knows_its_place_in_the_file() -> None:
@@ -118,44 +122,66 @@ def changed(world: str) -> World:
 
 
 def test_a_world_changes_the_team_that_it_names_and_no_other() -> None:
+    demo_as_built_in, *others_as_built_in = built_in_world().teams
+
     world = changed("{teams: {Demo: {credits: 5}}}")
 
-    demo, *others = built_in_world().teams
-    assert world.teams == (structs.replace(demo, credits=5), *others)
+    demo, *others = world.teams
+    assert demo == structs.replace(demo_as_built_in, credits=5)
+    assert others == others_as_built_in
 
 
 def test_a_world_changes_credentials_and_adds_new_ones() -> None:
-    credentials = "[{key: iwe_demo_full, profile: read_only}, {key: second}]"
+    demo_as_built_in = built_in_world().teams[0]
+    full_as_built_in, *others_as_built_in = demo_as_built_in.credentials
 
-    world = changed(f"{{teams: {{Demo: {{credentials: {credentials}}}}}}}")
+    world = changed("""
+  teams:
+    Demo:
+      credentials:
+        - {key: iwe_demo_full, profile: read_only}
+        - {key: second}
+""")
 
-    first, *others = built_in_world().teams[0].credentials
-    assert world.teams[0].credentials == (
-        structs.replace(first, profile="read_only"),
-        *others,
-        WorldCredential("second"),
-    )
+    full, *others, second = world.teams[0].credentials
+    assert full == structs.replace(full_as_built_in, profile="read_only")
+    assert others == others_as_built_in
+    assert second == WorldCredential("second")
 
 
 def test_a_world_adds_a_team_with_its_credentials() -> None:
-    world = changed(
-        "{teams: {Fresh: {subscription: inactive, credentials: [{key: k}]}}}"
-    )
+    built_in = list(built_in_world().teams)
 
-    credentials = (WorldCredential("k"),)
-    fresh = WorldTeam("Fresh", subscription_active=False, credentials=credentials)
-    assert world.teams == (*built_in_world().teams, fresh)
+    world = changed("""
+  teams:
+    Fresh:
+      subscription: inactive
+      credentials: [{key: k}]
+""")
+
+    *others, fresh = world.teams
+    assert others == built_in
+    assert fresh == WorldTeam(
+        "Fresh",
+        subscription_active=False,
+        credentials=(WorldCredential("k"),),
+    )
 
 
 def test_a_world_changes_timings_and_whether_there_are_premade_ingredients() -> None:
+    timings = dict(built_in_world().timings)
+    timings["queue_ms"] = 0
+
     world = changed("{timings: {queue: 0}, premade: false}")
 
-    assert world.timings == {**built_in_world().timings, "queue_ms": 0}
+    assert world.timings == timings
     assert world.premade is False
 
 
 def test_a_world_that_says_nothing_changes_nothing() -> None:
-    assert changed("{}") == built_in_world()
+    world = changed("{}")
+
+    assert world == built_in_world()
 
 
 @pytest.mark.parametrize(
@@ -179,54 +205,71 @@ def test_a_world_that_says_nothing_changes_nothing() -> None:
     ],
 )
 def test_a_value_may_be_left_out_or_spelled_otherwise(text: str) -> None:
-    assert read(text).name == "test"
+    scenario = read(text)
+
+    assert scenario.name == "test"
 
 
 def test_a_very_long_span_is_refused() -> None:
     longest = f"{3650 * DAY_MS}ms"
+    timeline = "timeline: [{at: SPAN, set: {admission: open}}]"
 
-    assert read(f"timeline: [{{at: {longest}, set: {{admission: open}}}}]").timeline
+    scenario = read(timeline.replace("SPAN", longest))
     with pytest.raises(DocumentError, match=r"at most 3650d$"):
-        read("timeline: [{at: 3651d, set: {admission: open}}]")
+        read(timeline.replace("SPAN", "3651d"))
+
+    assert scenario.timeline
 
 
 def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
     text = "{scenario: x, rules: [{match: {team: Demo}, then: {hold: 1s}}]}"
-    names = world_names(World())
-    with pytest.raises(
-        DocumentError,
-        match=r'/rules/0/match/team: found "Demo"; expected the name of a Team',
-    ):
-        parse_scenario(text, FILE, CONTRACT, names)
+    empty_world = world_names(World())
+    complaint = '/rules/0/match/team: found "Demo"; expected the name of a Team'
+
+    with pytest.raises(DocumentError, match=complaint):
+        parse_scenario(text, FILE, CONTRACT, empty_world)
 
 
 @pytest.mark.parametrize(
-    ("expected", "value", "pattern"),
+    ("body", "pattern"),
     [
-        (True, {"a": 1, "b": 2}, {"a": 1}),
-        (True, {"a": {"b": {"c": 1, "d": 2}}}, {"a": {"b": {"c": 1}}}),
-        (False, {"a": "b"}, {"a": {"b": 1}}),
-        (True, {"a": {"x": 1}}, {"a": {}}),
-        (False, {"a": None}, {"a": {}}),
-        (True, {"a": None}, {"a": None}),
-        (False, {}, {"a": None}),
-        (False, {"a": [1, 2, 3]}, {"a": [1, 2]}),
-        (False, {"a": [2, 1]}, {"a": [1, 2]}),
-        (True, {"a": [{"b": 1}]}, {"a": [{"b": 1.0}]}),
-        (False, {"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]}),
-        (False, {"a": "12"}, {"a": ["1", "2"]}),
-        (False, {"a": "2"}, {"a": 2}),
-        (False, {"a": True}, {"a": 1}),
-        (False, {"a": 1}, {"a": True}),
-        (True, {"a": True}, {"a": True}),
+        pytest.param({"a": 1, "b": 2}, {"a": 1}, id="a member"),
+        pytest.param(
+            {"a": {"b": {"c": 1, "d": 2}}},
+            {"a": {"b": {"c": 1}}},
+            id="a member of a member",
+        ),
+        pytest.param({"a": {"x": 1}}, {"a": {}}, id="any object"),
+        pytest.param({"a": None}, {"a": None}, id="null"),
+        pytest.param({"a": [{"b": 1}]}, {"a": [{"b": 1.0}]}, id="an equal list"),
+        pytest.param({"a": True}, {"a": True}, id="a boolean"),
     ],
 )
-def test_a_body_contains_a_subset(
-    expected: bool,
-    value: object,
-    pattern: object,
-) -> None:
-    assert contains(value, pattern) is expected
+def test_a_body_contains_its_subsets(body: object, pattern: object) -> None:
+    assert contains(body, pattern) is True
+
+
+@pytest.mark.parametrize(
+    ("body", "pattern"),
+    [
+        pytest.param({"a": "b"}, {"a": {"b": 1}}, id="text for an object"),
+        pytest.param({"a": None}, {"a": {}}, id="null for an object"),
+        pytest.param({}, {"a": None}, id="no member for null"),
+        pytest.param({"a": [1, 2, 3]}, {"a": [1, 2]}, id="a longer list"),
+        pytest.param({"a": [2, 1]}, {"a": [1, 2]}, id="another order"),
+        pytest.param(
+            {"a": [{"b": 1, "c": 2}]},
+            {"a": [{"b": 1}]},
+            id="a member within a list",
+        ),
+        pytest.param({"a": "12"}, {"a": ["1", "2"]}, id="text for a list"),
+        pytest.param({"a": "2"}, {"a": 2}, id="text for a number"),
+        pytest.param({"a": True}, {"a": 1}, id="true for 1"),
+        pytest.param({"a": 1}, {"a": True}, id="1 for true"),
+    ],
+)
+def test_a_body_contains_nothing_else(body: object, pattern: object) -> None:
+    assert contains(body, pattern) is False
 
 
 LIBRARY = ROOT / "scenarios"
@@ -245,17 +288,14 @@ def test_a_file_tells_people_and_editors_what_they_look_for(
 ) -> None:
     """Its own name, what a good client does, what each rule is for, and its schema."""
     scenario = library.load(name, world_names(built_in_world()))
+
     assert scenario.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
     assert "good client" in scenario.description
-    assert [
-        rule.name for rule in scenario.rules if re.fullmatch(r"rule \d+", rule.name)
-    ] == []
-    schema = (
-        library.text(name)
-        .splitlines()[0]
-        .removeprefix("# yaml-language-server: $schema=")
-    )
+    for rule in scenario.rules:
+        assert not re.fullmatch(r"rule \d+", rule.name)
+    first_line = library.text(name).splitlines()[0]
+    schema = first_line.removeprefix("# yaml-language-server: $schema=")
     assert (LIBRARY / schema).resolve() == ROOT / "contract" / "scenario.schema.json"
 
 
@@ -304,11 +344,17 @@ def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
             for key, value in schema.get("properties", {}).items():
                 target = value
                 if "$ref" in value:
-                    target = SCHEMA["$defs"][value["$ref"].rpartition("/")[2]]
-                yield f"{path}.{key}", "description" in value or "description" in target
+                    name = value["$ref"].rpartition("/")[2]
+                    target = SCHEMA["$defs"][name]
+                is_described = "description" in value or "description" in target
+                yield f"{path}.{key}", is_described
 
 
 def test_every_key_is_described_for_editors() -> None:
-    found = dict(described_keys(SCHEMA))
-    assert len(found) > 60
-    assert [key for key, is_described in found.items() if not is_described] == []
+    is_described_by_key = dict(described_keys(SCHEMA))
+
+    undescribed = [
+        key for key, is_described in is_described_by_key.items() if not is_described
+    ]
+    assert len(is_described_by_key) > 60
+    assert undescribed == []
