@@ -39,14 +39,15 @@ def scenario_with_unknown_operations() -> str:
 
 
 def scenario_with_unknown_teams() -> str:
-    teams = ", ".join(
-        f"{LONG_NAME[:58]}{n}: {{credentials: [{{key: key{n}}}]}}" for n in range(190)
-    )
-    rules = "".join(
-        f"- {{match: {{team: {SIMILAR_NAME[:58]}{n}}}, then: {{hold: 1s}}}}\n"
-        for n in range(250)
-    )
-    return f"scenario: x\nworld: {{teams: {{{teams}}}}}\nrules:\n{rules}"
+    lines = ["scenario: x", "world:", "  teams:"]
+    for number in range(190):
+        team = f"{LONG_NAME[:58]}{number}"
+        lines.append(f"    {team}: {{credentials: [{{key: key{number}}}]}}")
+    lines.append("rules:")
+    for number in range(250):
+        team = f"{SIMILAR_NAME[:58]}{number}"
+        lines.append(f"- {{match: {{team: {team}}}, then: {{hold: 1s}}}}")
+    return "\n".join(lines)
 
 
 def scenario_with_unknown_fields_in_bodies() -> str:
@@ -62,7 +63,10 @@ def scenario_with_unknown_readings() -> str:
 
 @pytest.mark.parametrize(
     "make_text",
-    [given_with_unknown_products, given_with_unknown_fields],
+    [
+        pytest.param(given_with_unknown_products, id="unknown products"),
+        pytest.param(given_with_unknown_fields, id="unknown fields"),
+    ],
 )
 def test_a_costly_list_of_what_is_given_is_refused_quickly(
     emulator: EmulatorUnderTest,
@@ -81,10 +85,10 @@ def test_a_costly_list_of_what_is_given_is_refused_quickly(
 @pytest.mark.parametrize(
     "make_text",
     [
-        scenario_with_unknown_operations,
-        scenario_with_unknown_teams,
-        scenario_with_unknown_fields_in_bodies,
-        scenario_with_unknown_readings,
+        pytest.param(scenario_with_unknown_operations, id="unknown operations"),
+        pytest.param(scenario_with_unknown_teams, id="unknown teams"),
+        pytest.param(scenario_with_unknown_fields_in_bodies, id="unknown fields"),
+        pytest.param(scenario_with_unknown_readings, id="unknown readings"),
     ],
 )
 def test_a_costly_scenario_is_refused_quickly(
@@ -101,14 +105,18 @@ def test_a_costly_scenario_is_refused_quickly(
     assert seconds < MAX_SECONDS
 
 
+TEAMS = {f"Team {number}": {"credit": 1} for number in range(9_000)}
+READINGS = {f"D{number}": "always" for number in range(9_000)}
+RULES = [{"then": {"holt": 1}}] * 3_000
+
+
 @pytest.mark.parametrize(
     "body",
     [
-        {"world": {"teams": {f"Team {n}": {"credit": 1} for n in range(9_000)}}},
-        {"readings": {f"D{number}": "always" for number in range(9_000)}},
-        {"scenario": {"scenario": "x", "rules": [{"then": {"holt": 1}}] * 3_000}},
+        pytest.param({"world": {"teams": TEAMS}}, id="world"),
+        pytest.param({"readings": READINGS}, id="readings"),
+        pytest.param({"scenario": {"scenario": "x", "rules": RULES}}, id="scenario"),
     ],
-    ids=["world", "readings", "scenario"],
 )
 def test_a_costly_beginning_of_a_sandbox_is_refused_quickly(
     emulator: EmulatorUnderTest,
@@ -170,18 +178,27 @@ def test_a_document_that_waits_to_be_read_does_not_delay_a_stop(
 
 
 def test_the_nearest_word_is_found_among_as_many_as_are_compared() -> None:
-    words = {f"word {number}" for number in range(MAX_COMPARED_WORDS - 1)} | {"rules"}
+    words = {f"word {number}" for number in range(MAX_COMPARED_WORDS - 1)}
+    words.add("rules")
 
-    assert nearest("rulez", words) == ("rules",)
+    (suggestion,) = nearest("rulez", words)
+
+    assert suggestion == "rules"
 
 
 def test_more_words_than_are_compared_have_no_nearest() -> None:
-    words = {f"word {number}" for number in range(MAX_COMPARED_WORDS)} | {"rules"}
+    words = {f"word {number}" for number in range(MAX_COMPARED_WORDS)}
+    words.add("rules")
 
-    assert nearest("rulez", words) == ()
+    suggestions = nearest("rulez", words)
+
+    assert not suggestions
 
 
 def test_a_word_that_is_too_long_has_no_nearest() -> None:
     word = "x" * (MAX_COMPARED_CHARACTERS + 1)
+    near_word = word[:-1]
 
-    assert nearest(word, {word[:-1]}) == ()
+    suggestions = nearest(word, {near_word})
+
+    assert not suggestions
