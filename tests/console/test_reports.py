@@ -60,18 +60,32 @@ def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
+TERSE = ReportOutput(is_json=False, is_whole=False, files=())
+
+
 def printed_json(
     capsys: pytest.CaptureFixture[str],
     report: Report,
     *,
     is_whole: bool = False,
 ) -> Any:
-    ReportOutput(True, is_whole, ()).conclude(report)
+    """What is printed as JSON."""
+    output = ReportOutput(is_json=True, is_whole=is_whole, files=())
+    output.conclude(report)
     return json.loads(capsys.readouterr().out)
 
 
+def lines_of(report: Report, width: int = 80) -> list[str]:
+    """The lines of the text, without colours."""
+    return list(text_lines(report, width))
+
+
 def test_the_status_is_that_of_the_report() -> None:
-    assert ReportOutput(False, False, ()).conclude(a_report(status=3)) == 3
+    report = a_report(status=3)
+
+    status = TERSE.conclude(report)
+
+    assert status == 3
 
 
 # Text ---------------------------------------------------------------------------------
@@ -79,15 +93,18 @@ def test_the_status_is_that_of_the_report() -> None:
 
 @pytest.mark.parametrize("width", [50, 80])
 def test_no_prose_is_wider_than_the_terminal(width: int) -> None:
-    lines = list(text_lines(a_report(), width))
-    prose = [line for line in lines if "image-workflow-emulator" not in line]
+    lines = lines_of(a_report(), width)
 
-    assert max(map(len, prose)) <= width
+    prose = [line for line in lines if "image-workflow-emulator" not in line]
+    widest = max(prose, key=len)
+    assert len(widest) <= width
 
 
 def test_the_text_has_the_summary_and_each_finding() -> None:
-    text = " ".join(" ".join(text_lines(a_report(), 80)).split())
+    lines = lines_of(a_report())
 
+    words = " ".join(lines).split()
+    text = " ".join(words)
     assert text.startswith(
         "4 requests, 1 finding error: double-spend: two orders were paid "
         f"(requests 3, 4) remedy: {REMEDY} "
@@ -95,19 +112,21 @@ def test_the_text_has_the_summary_and_each_finding() -> None:
 
 
 def test_a_command_stays_on_one_line() -> None:
-    lines = list(text_lines(a_report(), 30))
+    lines = lines_of(a_report(), width=30)
 
     assert "    image-workflow-emulator requests show 3" in lines
 
 
 def test_a_table_has_the_names_of_its_columns() -> None:
-    lines = list(text_lines(a_report(), 80))
+    lines = lines_of(a_report())
 
     assert lines[-4:-1] == ["OPERATION  STATUS", "getTeam    200", "-          404"]
 
 
 def test_what_two_findings_have_in_common_is_said_once() -> None:
-    lines = list(text_lines(a_report(findings=[DOUBLE_SPEND, DOUBLE_SPEND]), 200))
+    report = a_report(findings=[DOUBLE_SPEND, DOUBLE_SPEND])
+
+    lines = lines_of(report, width=200)
 
     assert lines.count(f"    remedy: {REMEDY}") == 1
 
@@ -122,15 +141,18 @@ def test_severities_and_statuses_have_colours() -> None:
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_each_outcome_of_a_cell_has_a_colour(outcome: str) -> None:
-    assert coloured(outcome).startswith("\x1b[")
+    text = coloured(outcome)
+
+    assert text.startswith("\x1b[")
 
 
 def test_what_is_printed_elsewhere_than_on_a_terminal_has_no_colours(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ReportOutput(False, False, ()).conclude(a_report())
+    TERSE.conclude(a_report())
 
-    assert "\x1b" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
 
 
 # JSON ---------------------------------------------------------------------------------
@@ -139,16 +161,26 @@ def test_what_is_printed_elsewhere_than_on_a_terminal_has_no_colours(
 def test_json_has_the_members_of_every_report_and_those_of_its_kind(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    report = printed_json(capsys, a_report())
-    common = ["kind", "ok", "summary", "findings", "counts", "checked", "tables"]
+    printed = printed_json(capsys, a_report())
 
-    assert list(report) == [*common, "next", "judged"]
-    assert report["judged"] == {"requests": 4, "left": 0}
+    assert list(printed) == [
+        "kind",
+        "ok",
+        "summary",
+        "findings",
+        "counts",
+        "checked",
+        "tables",
+        "next",
+        "judged",
+    ]
+    assert printed["judged"] == {"requests": 4, "left": 0}
 
 
 def test_a_finding_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
-    (finding,) = printed_json(capsys, a_report())["findings"]
+    printed = printed_json(capsys, a_report())
 
+    (finding,) = printed["findings"]
     assert finding["rule"] == "double-spend"
 
 
@@ -158,9 +190,11 @@ CELLS = [{"cell": f"createProduct#{number}:no_answer"} for number in range(2000)
 def test_printed_json_stays_under_its_limit(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ReportOutput(True, False, ()).conclude(a_report(details={"cells": CELLS}))
-    text = capsys.readouterr().out
+    output = ReportOutput(is_json=True, is_whole=False, files=())
 
+    output.conclude(a_report(details={"cells": CELLS}))
+
+    text = capsys.readouterr().out
     assert len(text) <= MAX_PRINTED_BYTES
     assert len(text) > MAX_PRINTED_BYTES * 3 / 4
 
@@ -168,51 +202,66 @@ def test_printed_json_stays_under_its_limit(
 def test_shortened_json_says_how_much_is_missing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    report = printed_json(capsys, a_report(details={"cells": CELLS}))
+    report = a_report(details={"cells": CELLS})
 
-    assert len(report["cells"]) + report["not_shown"] == 2000
-    assert len(report["findings"]) == 1
+    printed = printed_json(capsys, report)
+
+    assert len(printed["cells"]) + printed["not_shown"] == 2000
+    assert len(printed["findings"]) == 1
 
 
 def test_all_of_the_json_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    report = printed_json(capsys, a_report(details={"cells": CELLS}), is_whole=True)
+    report = a_report(details={"cells": CELLS})
 
-    assert report["cells"] == CELLS
+    printed = printed_json(capsys, report, is_whole=True)
+
+    assert printed["cells"] == CELLS
 
 
 # Files --------------------------------------------------------------------------------
 
 
 def written(report: Report, file: Path) -> str:
-    ReportOutput(False, False, [file]).conclude(report)
+    """Write a report to a file, and return its text."""
+    output = ReportOutput(is_json=False, is_whole=False, files=[file])
+    output.conclude(report)
     return file.read_text()
 
 
 def junit(report: Report, folder: Path) -> Element:
-    return fromstring(written(report, folder / "report.xml"))[0]
+    """The test suite that a report in JUnit's form has."""
+    suites = fromstring(written(report, folder / "report.xml"))
+    return suites[0]
 
 
 def test_a_file_holds_all_of_the_json(tmp_path: Path) -> None:
-    text = written(a_report(details={"cells": CELLS}), tmp_path / "report.json")
+    report = a_report(details={"cells": CELLS})
 
-    assert json.loads(text)["cells"] == CELLS
+    text = written(report, tmp_path / "report.json")
+
+    content = json.loads(text)
+    assert content["cells"] == CELLS
 
 
 def test_a_file_that_cannot_be_written_ends_with_status_2(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    output = ReportOutput(False, False, [tmp_path / "none" / "report.json"])
+    file = tmp_path / "none" / "report.json"
+    output = ReportOutput(is_json=False, is_whole=False, files=[file])
 
-    assert output.conclude(a_report(status=0)) == 2
-    assert "cannot write" in capsys.readouterr().err
+    status = output.conclude(a_report(status=0))
+
+    complaint = capsys.readouterr().err
+    assert status == 2
+    assert "cannot write" in complaint
 
 
 def test_junit_has_a_case_for_each_rule(tmp_path: Path) -> None:
     suite = junit(a_report(), tmp_path)
-    cases = {case.get("name"): [child.tag for child in case] for case in suite}
 
-    assert cases == {
+    elements = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert elements == {
         "double-spend": ["failure"],
         "no-backoff": [],
         "list-polled": ["skipped"],
@@ -222,20 +271,26 @@ def test_junit_has_a_case_for_each_rule(tmp_path: Path) -> None:
 
 def test_junit_begins_with_the_outcome(tmp_path: Path) -> None:
     suite = junit(a_report(), tmp_path)
-    assert suite[0].get("name") == "outcome"
+
+    first_case = suite[0]
+    assert first_case.get("name") == "outcome"
 
 
 def test_junit_tells_a_rule_that_was_not_checked_from_one_without_occasion(
     tmp_path: Path,
 ) -> None:
-    rules = {"no-backoff": 0, "list-polled": 0}
-    suite = junit(a_report(checked=rules, not_checked=["no-backoff"]), tmp_path)
-    reasons = {
-        case.get("name"): [skipped.get("message") for skipped in case.iter("skipped")]
-        for case in suite
-    }
-    assert reasons["no-backoff"] == ["not checked"]
-    assert reasons["list-polled"] == ["no occasion"]
+    report = a_report(
+        checked={"no-backoff": 0, "list-polled": 0},
+        not_checked=["no-backoff"],
+    )
+
+    suite = junit(report, tmp_path)
+
+    reasons = {}
+    for case in suite.findall("testcase[skipped]"):
+        (skipped,) = case.findall("skipped")
+        reasons[case.get("name")] = skipped.get("message")
+    assert reasons == {"no-backoff": "not checked", "list-polled": "no occasion"}
 
 
 def test_junit_counts_its_cases(tmp_path: Path) -> None:
@@ -249,12 +304,17 @@ def test_junit_counts_its_cases(tmp_path: Path) -> None:
 def test_a_failure_in_junit_says_what_to_do(tmp_path: Path) -> None:
     suite = junit(a_report(), tmp_path)
 
-    assert REMEDY in str(suite.findtext(".//failure"))
+    explanation = suite.findtext(".//failure")
+    assert explanation is not None
+    assert REMEDY in explanation
 
 
 @pytest.mark.parametrize(
     ("ok", "severity", "failures"),
-    [(True, "error", []), (False, "warning", ["outcome"])],
+    [
+        pytest.param(True, "error", [], id="an error that is accepted"),
+        pytest.param(False, "warning", ["outcome"], id="a warning that is not"),
+    ],
 )
 def test_junit_fails_if_the_report_does(
     tmp_path: Path,
@@ -268,10 +328,12 @@ def test_junit_fails_if_the_report_does(
         where=None,
         message="no pauses",
     )
-    suite = junit(a_report(ok=ok, findings=[finding]), tmp_path)
-    failed = [case for case in suite if case.find("failure") is not None]
+    report = a_report(ok=ok, findings=[finding])
 
-    assert [case.get("name") for case in failed] == failures
+    suite = junit(report, tmp_path)
+
+    failed = [case.get("name") for case in suite.findall("testcase[failure]")]
+    assert failed == failures
 
 
 # Hostile texts ------------------------------------------------------------------------
@@ -300,20 +362,25 @@ def hostile() -> Report:
 
 
 def test_a_hostile_text_moves_no_cursor(hostile: Report) -> None:
-    assert "\x1b" not in "\n".join(text_lines(hostile, 80))
+    lines = lines_of(hostile)
+
+    assert "\x1b" not in "\n".join(lines)
 
 
 def test_a_hostile_text_is_whole_in_json(
     hostile: Report,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    report = printed_json(capsys, hostile)
+    printed = printed_json(capsys, hostile)
 
-    assert report["findings"][0]["rule"] == HOSTILE
+    (finding,) = printed["findings"]
+    assert finding["rule"] == HOSTILE
 
 
 def test_a_hostile_text_leaves_xml_well_formed(hostile: Report, tmp_path: Path) -> None:
-    assert junit(hostile, tmp_path).tag == "testsuite"
+    suite = junit(hostile, tmp_path)
+
+    assert suite.tag == "testsuite"
 
 
 def test_a_hostile_text_puts_no_element_into_a_page(
