@@ -19,47 +19,64 @@ def helped(*words: str) -> str:
 
 
 def test_the_program_without_a_command_prints_its_help() -> None:
-    assert helped() == helped("--help")
+    without_a_command = helped()
+
+    assert without_a_command == helped("--help")
 
 
 def test_help_without_a_command_is_that_of_the_program() -> None:
-    assert helped("help") == helped("--help")
+    help_alone = helped("help")
+
+    assert help_alone == helped("--help")
 
 
 def test_help_with_words_is_that_of_their_command() -> None:
-    assert helped("help", "clock", "advance") == helped("clock", "advance", "--help")
+    help_with_words = helped("help", "clock", "advance")
+
+    assert help_with_words == helped("clock", "advance", "--help")
 
 
 def test_help_with_a_wrong_word_is_refused() -> None:
-    assert run_here("help", "clok").status == 2
+    outcome = run_here("help", "clok")
+
+    assert outcome.status == 2
 
 
 @pytest.mark.parametrize("command", ["state", "exec", "sweep", "given", "drift"])
 def test_a_command_that_needs_more_words_prints_its_help(command: str) -> None:
-    assert helped(command) == helped(command, "--help")
+    command_alone = helped(command)
+
+    assert command_alone == helped(command, "--help")
 
 
 def test_commands_are_listed_in_groups() -> None:
-    groups = re.findall(r"^(.+):$", helped(), re.MULTILINE)
+    text = helped()
 
+    groups = re.findall(r"^(.+):$", text, re.MULTILINE)
     assert groups == ["Options", "Run", "Watch and change", "Judge", "Contract"]
 
 
 @pytest.mark.parametrize("name", ["", *command_names()])
 def test_no_line_of_a_help_is_wider_than_80(name: str) -> None:
-    lines = helped(*name.split(), "--help").splitlines()
+    text = helped(*name.split(), "--help")
 
-    assert max(map(len, lines)) <= 80
+    widest = max(text.splitlines(), key=len)
+    assert len(widest) <= 80
 
 
 @pytest.mark.parametrize("option", ["--ignore", "--report", "--all", "--sandbox"])
 def test_an_option_is_described_in_the_same_words_everywhere(option: str) -> None:
+    pattern = re.compile(
+        rf"^  {option}\b(?: [A-Z]+)?((?:.|\n {{4,}})*)",
+        re.MULTILINE,
+    )
+
     descriptions = set()
     for name in command_names():
         text = helped(*name.split(), "--help")
-        pattern = rf"^  {option}\b(?: [A-Z]+)?((?:.|\n {{4,}})*)"
-        for description in re.findall(pattern, text, re.MULTILINE):
+        for description in pattern.findall(text):
             descriptions.add(" ".join(description.split()))
+
     assert len(descriptions) == 1
 
 
@@ -74,9 +91,10 @@ def test_an_option_is_described_in_the_same_words_everywhere(option: str) -> Non
     ],
 )
 def test_the_help_of_an_option_names_its_variable(command: str, variable: str) -> None:
-    text = " ".join(helped(*command.split(), "--help").split())
+    text = helped(*command.split(), "--help")
 
-    assert f"[env var: {variable}" in text
+    text_in_one_line = " ".join(text.split())
+    assert f"[env var: {variable}" in text_in_one_line
 
 
 # Completion ---------------------------------------------------------------------------
@@ -84,11 +102,13 @@ def test_the_help_of_an_option_names_its_variable(command: str, variable: str) -
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_the_script_of_a_shell(shell: str) -> None:
-    assert f"COMPLETE={shell}_complete" in helped("completion", shell)
+    script = helped("completion", shell)
+
+    assert f"COMPLETE={shell}_complete" in script
 
 
-def completed(line: str) -> list[str]:
-    """The words that bash offers for the last word of a command line."""
+def completions(line: str) -> list[str]:
+    """What bash is offered for the last word of a command line: `TYPE,WORD` each."""
     words = line.split(" ")
     outcome = run_here(
         _IMAGE_WORKFLOW_EMULATOR_COMPLETE="bash_complete",
@@ -96,16 +116,13 @@ def completed(line: str) -> list[str]:
         COMP_CWORD=str(len(words) - 1),
     )
     assert outcome.status == 0
-    return [item.partition(",")[2] for item in outcome.output.splitlines()]
+    return outcome.output.splitlines()
 
 
 def test_a_file_is_completed_where_no_scenario_begins_so() -> None:
-    outcome = run_here(
-        _IMAGE_WORKFLOW_EMULATOR_COMPLETE="bash_complete",
-        COMP_WORDS="image-workflow-emulator scenario use ./m",
-        COMP_CWORD="3",
-    )
-    assert outcome.output == "file,./m\n"
+    items = completions("image-workflow-emulator scenario use ./m")
+
+    assert items == ["file,./m"]
 
 
 @pytest.mark.parametrize(
@@ -129,12 +146,16 @@ def test_a_file_is_completed_where_no_scenario_begins_so() -> None:
     ],
 )
 def test_words_options_and_values_are_completed(line: str, words: list[str]) -> None:
-    assert completed(line) == words
+    items = completions(line)
+
+    assert items == [f"plain,{word}" for word in words]
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 def test_bash_takes_the_script() -> None:
     script = helped("completion", "bash")
+
     outcome = run_program("bash", "-c", f"{script}\ncomplete -p")
 
-    assert outcome.output.rstrip().endswith(" image-workflow-emulator")
+    *_, last_completion = outcome.output.splitlines()
+    assert last_completion.endswith(" image-workflow-emulator")
