@@ -46,6 +46,7 @@ def given(*arguments: str, **variables: str) -> GivenSettings:
 
 
 def option_of(field: str) -> Option:
+    """The option that sets a field of the settings."""
     (option,) = [option for option in OPTIONS if option.field == field]
     return option
 
@@ -81,14 +82,18 @@ def test_an_option_is_read(field: str, text: str, value: object) -> None:
 
     settings = given(flag, text).settings
 
-    assert settings._asdict()[field] == value
+    value_read = settings._asdict()[field]
+    assert value_read == value
 
 
 @pytest.mark.parametrize(("field", "text", "value"), VALUES)
 def test_a_variable_is_read_as_its_option(field: str, text: str, value: object) -> None:
-    settings = given(**{f"EMULATOR_{field.upper()}": text}).settings
+    variable = f"EMULATOR_{field.upper()}"
 
-    assert settings._asdict()[field] == value
+    settings = given(**{variable: text}).settings
+
+    value_read = settings._asdict()[field]
+    assert value_read == value
 
 
 MEANINGLESS = [
@@ -144,15 +149,21 @@ def test_a_text_that_means_nothing_is_refused_with_the_name_of_its_variable(
 
 
 def test_an_option_wins_over_its_variable() -> None:
-    assert given("--seed", "1", EMULATOR_SEED="2").settings.seed == 1
+    settings = given("--seed", "1", EMULATOR_SEED="2").settings
+
+    assert settings.seed == 1
 
 
 def test_an_empty_variable_counts_as_not_given() -> None:
-    assert given(EMULATOR_SEED="").settings.seed is None
+    settings = given(EMULATOR_SEED="").settings
+
+    assert settings.seed is None
 
 
 def test_a_command_has_defaults_of_its_own() -> None:
-    assert given().settings == Settings(port=0)
+    settings = given().settings
+
+    assert settings == Settings(port=0)
 
 
 def test_a_repeated_option_adds_up() -> None:
@@ -180,7 +191,9 @@ def test_what_was_typed_is_told_from_variables() -> None:
     ],
 )
 def test_a_variable_of_a_link_is_no_option(name: str, text: str) -> None:
-    assert given(**{name: text}).settings == Settings(port=0)
+    settings = given(**{name: text}).settings
+
+    assert settings == Settings(port=0)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +217,9 @@ def test_what_a_state_file_decides_is_refused_beside_it(
 
 
 def test_a_clock_may_be_given_beside_a_state_file() -> None:
-    assert given("--state", "s.zip", "--clock", "auto").settings.state == "s.zip"
+    settings = given("--state", "s.zip", "--clock", "auto").settings
+
+    assert settings.state == "s.zip"
 
 
 # Readings -----------------------------------------------------------------------------
@@ -216,8 +231,11 @@ READINGS_FILE = "image-workflow.readings.yaml"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a scenario that names a reading."""
     monkeypatch.chdir(tmp_path)
-    scenario = "scenario: read\nreadings: {D26: always-a-cursor}\nrules: []\n"
-    Path("read.yaml").write_text(scenario)
+    Path("read.yaml").write_text("""\
+scenario: read
+readings: {D26: always-a-cursor}
+rules: []
+""")
     return tmp_path
 
 
@@ -225,7 +243,8 @@ def readings(*options: str, **variables: str) -> list[str]:
     """The readings of the default sandbox, as `serve` and `exec` start it."""
     settings = given(*options, **variables).settings
     with started(settings, variables) as (_, _, application):
-        return list(chosen(application.sandboxes.default.readings))
+        sandbox = application.sandboxes.default
+        return list(chosen(sandbox.readings))
 
 
 @pytest.mark.usefixtures("folder")
@@ -265,9 +284,9 @@ def test_plain_readings_can_be_asked_for() -> None:
 def test_the_readings_of_a_state_file_win_over_the_option(
     make_emulator: MakeEmulator,
 ) -> None:
-    saved = make_emulator(readings="D66=silent").ask("GET", "/state").body
-    Path("state.zip").write_bytes(saved)
-
+    emulator = make_emulator(readings="D66=silent")
+    saved = emulator.ask("GET", "/state")
+    Path("state.zip").write_bytes(saved.body)
     options = ("--state", "state.zip", "--readings", "D73=offset")
 
     assert readings(*options) == ["D66=silent"]
@@ -279,8 +298,9 @@ def test_the_report_of_exec_names_the_readings() -> None:
 
     outcome = run_program(*EMULATOR, *command, folder=Path.cwd())
 
-    rows = dict(json.loads(outcome.output)["tables"][0]["rows"])
-    assert rows["readings"] == "D66=silent"
+    report = json.loads(outcome.output)
+    about_the_run = dict(report["tables"][0]["rows"])
+    assert about_the_run["readings"] == "D66=silent"
 
 
 @pytest.mark.usefixtures("folder")
@@ -303,5 +323,6 @@ def test_a_broken_file_of_readings_ends_a_command_with_its_place(
 
     outcome = run_here(*command.split())
 
+    complaints = outcome.complaint + capfd.readouterr().err  # of a run of sweep
     assert outcome.status == 2
-    assert place in outcome.complaint + capfd.readouterr().err  # of a run of sweep
+    assert place in complaints
