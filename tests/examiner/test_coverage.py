@@ -19,12 +19,14 @@ UPSCALE = "createUpscaleGeneration"
 
 
 def coverage(emulator: EmulatorUnderTest) -> Json:
+    """The coverage so far, as the control plane shows it."""
     return dict(emulator.told("GET", "/coverage"))
 
 
 def points_of(emulator: EmulatorUnderTest, operation: str) -> list[Json]:
-    points = coverage(emulator)["operations"][operation]["points"]
-    return list(points)
+    """The points of an operation, covered or not."""
+    operations = coverage(emulator)["operations"]
+    return list(operations[operation]["points"])
 
 
 def covered(emulator: EmulatorUnderTest, operation: str) -> set[str]:
@@ -35,10 +37,10 @@ def covered(emulator: EmulatorUnderTest, operation: str) -> set[str]:
 
 def closing_of(emulator: EmulatorUnderTest, operation: str, name: str) -> Any:
     """Return what closes the gap at a point."""
-    (point,) = [
-        point for point in points_of(emulator, operation) if point["point"] == name
-    ]
-    return point["closed_by"]
+    closings = {
+        point["point"]: point["closed_by"] for point in points_of(emulator, operation)
+    }
+    return closings[name]
 
 
 # Points -------------------------------------------------------------------------------
@@ -59,13 +61,15 @@ def test_every_status_and_code_of_an_operation_is_a_point(
     name: str,
 ) -> None:
     operation = CONTRACT.operations[name]
+    statuses = {str(status) for status in operation.statuses}
+
+    points = points_of(emulator, name)
 
     words: set[str] = set()
-    for point in points_of(emulator, name):
+    for point in points:
         words.update(point["point"].split())
-
     assert words >= operation.all_codes
-    assert words >= set(map(str, operation.statuses))
+    assert words >= statuses
 
 
 def test_a_point_has_its_name_a_count_and_what_closes_it(
@@ -114,8 +118,9 @@ def test_a_poll_covers_the_end_of_work_at_what_admitted_it(
     emulator: EmulatorUnderTest,
 ) -> None:
     (asset,) = emulator.assets(1)
+    admitted = emulator.send(upscale_call(asset, "one"))
 
-    emulator.wait_for(emulator.send(upscale_call(asset, "one")).json)
+    emulator.wait_for(admitted.json)
 
     assert covered(emulator, UPSCALE) == {"202", "work completed", "output completed"}
 
@@ -125,11 +130,15 @@ def test_a_poll_covers_the_failure_of_work_and_of_its_outputs(
 ) -> None:
     (asset,) = emulator.assets(1)
     emulator.rule({"work": "upscale"}, {"outputs": {1: "timed_out"}})
+    admitted = emulator.send(upscale_call(asset, "one"))
 
-    emulator.wait_for(emulator.send(upscale_call(asset, "one")).json)
+    emulator.wait_for(admitted.json)
 
-    ends = {"work failed", "output failed with timed_out"}
-    assert covered(emulator, UPSCALE) == {"202", *ends}
+    assert covered(emulator, UPSCALE) == {
+        "202",
+        "work failed",
+        "output failed with timed_out",
+    }
 
 
 def test_the_repetition_of_a_lost_answer_covers_its_status_too(
@@ -137,7 +146,8 @@ def test_the_repetition_of_a_lost_answer_covers_its_status_too(
 ) -> None:
     lost = {"network": "reset", "at": "after_commit"}
     emulator.rule({"operation": UPSCALE}, lost, {"nth": 1})
-    call = upscale_call(emulator.assets(1)[0], "k")
+    (asset,) = emulator.assets(1)
+    call = upscale_call(asset, "k")
 
     with contextlib.suppress(ConnectionError):
         emulator.send(call)
@@ -157,8 +167,9 @@ def test_the_operations_that_are_used_are_counted_apart(
     emulator.get("/team")
 
     document = coverage(emulator)
-    number = len(document["operations"]["getTeam"]["points"])
-    assert document["percent_of_used"] == int(2 * 1000 / number) / 10
+    points = document["operations"]["getTeam"]["points"]
+    two_points = int(2 * 1000 / len(points)) / 10
+    assert document["percent_of_used"] == two_points
     assert document["percent"] < document["percent_of_used"]
 
 
@@ -170,8 +181,9 @@ def test_the_gaps_to_close_first_are_those_that_cost_most(
     emulator.get("/team")
 
     gaps = coverage(emulator)["next_gaps"]
-    assert {gap["operation"] for gap in gaps} == {"getTeam"}
+    operations = {gap["operation"] for gap in gaps}
     points = [gap["point"] for gap in gaps]
+    assert operations == {"getTeam"}
     assert points == ["500 internal_error", "lost", "401 credential_revoked"]
 
 
@@ -183,24 +195,24 @@ def test_a_gap_is_named_at_the_operation_that_is_used_most(
     emulator.get("/team")
 
     gaps = coverage(emulator)["next_gaps"]
-    assert {gap["operation"] for gap in gaps} == {"listProducts"}
+    operations = {gap["operation"] for gap in gaps}
+    assert operations == {"listProducts"}
 
 
 # What closes a gap --------------------------------------------------------------------
 
 
 def all_points(emulator: EmulatorUnderTest) -> Iterator[Json]:
-    for operation in coverage(emulator)["operations"].values():
+    """Iterate over the points of all operations."""
+    operations = coverage(emulator)["operations"]
+    for operation in operations.values():
         yield from operation["points"]
 
 
 def closings(emulator: EmulatorUnderTest, kind: str) -> list[Any]:
     """Return the closings of one kind."""
-    return [
-        point["closed_by"][kind]
-        for point in all_points(emulator)
-        if kind in point["closed_by"]
-    ]
+    all_closings = [point["closed_by"] for point in all_points(emulator)]
+    return [closing[kind] for closing in all_closings if kind in closing]
 
 
 def test_every_gap_is_closed_in_exactly_one_way(emulator: EmulatorUnderTest) -> None:
@@ -212,10 +224,12 @@ def test_every_gap_is_closed_in_exactly_one_way(emulator: EmulatorUnderTest) -> 
 def test_a_scenario_that_closes_a_gap_is_in_the_library(
     emulator: EmulatorUnderTest,
 ) -> None:
-    names = set(closings(emulator, "scenario"))
+    library = ScenarioLibrary(CONTRACT)
 
-    assert names
-    assert names <= set(ScenarioLibrary(CONTRACT).names())
+    scenarios = set(closings(emulator, "scenario"))
+
+    assert scenarios
+    assert scenarios <= set(library.names())
 
 
 def test_a_rule_that_closes_a_gap_can_be_written_into_a_file(
@@ -232,11 +246,12 @@ def test_a_rule_that_closes_a_gap_can_be_written_into_a_file(
 def test_the_call_itself_closes_the_gaps_of_success_alone(
     emulator: EmulatorUnderTest,
 ) -> None:
-    by_calls = {
-        point["point"] for point in all_points(emulator) if "call" in point["closed_by"]
-    }
+    points = all_points(emulator)
+
+    by_calls = {point["point"] for point in points if "call" in point["closed_by"]}
     statuses = {"200", "201", "202", "204"}
-    assert by_calls <= statuses | {"work completed", "output completed"}
+    ends = {"work completed", "output completed"}
+    assert by_calls <= statuses | ends
 
 
 @pytest.mark.parametrize(
@@ -254,13 +269,14 @@ def test_the_closing_of_a_gap_closes_it(
 ) -> None:
     closing = closing_of(emulator, "updateProduct", point)
     product = emulator.product(*emulator.assets(1))
+    call = Call("PATCH", f"/products/{product['id']}", {"name": "Other"})
 
     if "rule" in closing:
         emulator.use({"scenario": "gap", "rules": [closing["rule"]]})
     else:
         emulator.use({"use": closing["scenario"]})
     with contextlib.suppress(ConnectionError):  # that is the point
-        emulator.send(Call("PATCH", f"/products/{product['id']}", {"name": "Other"}))
+        emulator.send(call)
 
     assert point in covered(emulator, "updateProduct")
 
@@ -270,8 +286,9 @@ def test_the_requests_that_close_gaps_of_an_upload_close_them(
 ) -> None:
     session = emulator.open_upload(3)
     late = emulator.open_upload(3)
-    url = session["upload"]["url"]
-    forged = {"upload": {**session["upload"], "url": url[:-1] + "!"}}
+    upload = session["upload"]
+    forged_url = upload["url"][:-1] + "!"
+    forged = {"upload": {**upload, "url": forged_url}}
 
     emulator.send_bytes(session, b"12")
     emulator.send_bytes(session, b"123")

@@ -20,9 +20,11 @@ def run(file: Path, *paths: str, least: str = "0") -> Outcome:
 def shards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The coverage of two runs."""
     folder = tmp_path_factory.mktemp("shards")
-    run(folder / "one.json", "/v1/team")
-    run(folder / "two.json", "/v1/team", "/v1/assets")
-    return [str(folder / "one.json"), str(folder / "two.json")]
+    first = folder / "one.json"
+    second = folder / "two.json"
+    run(first, "/v1/team")
+    run(second, "/v1/team", "/v1/assets")
+    return [str(first), str(second)]
 
 
 def test_shards_are_shown_together(shards: list[str]) -> None:
@@ -37,23 +39,31 @@ def test_shards_are_shown_together(shards: list[str]) -> None:
 def test_the_counts_of_shards_are_added(shards: list[str]) -> None:
     outcome = run_command("coverage", *shards, "--format", "json", "--all")
 
-    operations = json.loads(outcome.output)["operations"]
-    assert operations["getTeam"]["points"][0]["covered"] == 2
-    assert operations["listAssets"]["points"][0]["covered"] == 1
+    reading_the_team = first_point(outcome, "getTeam")
+    listing_assets = first_point(outcome, "listAssets")
+    assert reading_the_team["covered"] == 2
+    assert listing_assets["covered"] == 1
 
 
 def test_shards_together_are_held_to_a_threshold(shards: list[str]) -> None:
-    assert run_command("coverage", *shards, "--fail-under", "99").status == 1
+    outcome = run_command("coverage", *shards, "--fail-under", "99")
+
+    assert outcome.status == 1
 
 
 def test_a_run_is_held_to_a_threshold(tmp_path: Path) -> None:
-    assert run(tmp_path / "coverage.json", "/v1/team", least="50").status == 1
+    outcome = run(tmp_path / "coverage.json", "/v1/team", least="50")
+
+    assert outcome.status == 1
 
 
 def test_a_file_with_the_suffix_of_a_page_is_one(tmp_path: Path) -> None:
-    run(tmp_path / "page.html", "/v1/team")
+    file = tmp_path / "page.html"
 
-    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    run(file, "/v1/team")
+
+    page = file.read_text()
+    assert page.startswith("<!doctype html>")
 
 
 def test_a_file_of_an_earlier_version_can_be_merged(
@@ -74,17 +84,19 @@ def test_a_file_of_an_earlier_version_can_be_merged(
 
 
 def first_point(outcome: Outcome, operation: str) -> Any:
-    return json.loads(outcome.output)["operations"][operation]["points"][0]
+    """The first point of an operation in a coverage that was printed as JSON."""
+    coverage = json.loads(outcome.output)
+    return coverage["operations"][operation]["points"][0]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "[",
-        "[]",
-        '{"operations": {"getTeam": 1}}',
-        '{"operations": {"a": {"points": [{}]}}}',
+        pytest.param("", id="empty"),
+        pytest.param("[", id="no JSON"),
+        pytest.param("[]", id="a list"),
+        pytest.param('{"operations": {"getTeam": 1}}', id="no points"),
+        pytest.param('{"operations": {"a": {"points": [{}]}}}', id="an empty point"),
     ],
 )
 def test_a_file_that_is_no_coverage_is_bad_usage(tmp_path: Path, text: str) -> None:
