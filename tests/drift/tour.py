@@ -16,10 +16,12 @@ def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedEx
     for stop in STOPS:
         stop(service)
         service.wait(60)
-    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
-    large = service.upload(2_500, 900).json["id"]
-    upscale = upscale_of(large)
-    service.finished(service.call("createUpscaleGeneration", upscale))
+    (newest,) = service.call("listAssets", limit=1).json["data"]
+    asset = newest["id"]
+    large = service.upload(2_500, 900)
+    upscale = upscale_of(large.json["id"])
+    admitted = service.call("createUpscaleGeneration", upscale)
+    service.finished(admitted)
     _order_with_failures(service, asset)
     _meet_a_pause(service, asset)
     _use_a_key_again_the_next_day(service, asset)
@@ -45,10 +47,14 @@ def upscale_of(asset: str, target: str = "4k") -> Mapping[str, Any]:
 
 
 def _order_with_failures(service: RecordedService, asset: str) -> None:
-    for failing in ("1", "12", "123"):
-        then = {"outputs": dict.fromkeys(failing, "content_rejected")}
-        service.play({"match": {"work": "product_photography"}, "then": then})
-        service.finished(service.call(PHOTOGRAPHY, photoshoot_of(asset)))
+    for failing_slots in ("1", "12", "123"):
+        rule = {
+            "match": {"work": "product_photography"},
+            "then": {"outputs": dict.fromkeys(failing_slots, "content_rejected")},
+        }
+        service.play(rule)
+        admitted = service.call(PHOTOGRAPHY, photoshoot_of(asset))
+        service.finished(admitted)
 
 
 def _meet_a_pause(service: RecordedService, asset: str) -> None:
@@ -67,8 +73,30 @@ def _use_a_key_again_the_next_day(service: RecordedService, asset: str) -> None:
     service.product("Daily", [asset], key="daily")
 
 
+def _ask_for_too_many(service: RecordedService) -> None:
+    service.call("listAssets", limit=101)
+
+
+def _list_poses(service: RecordedService) -> None:
+    service.call("listPoses", limit=100)
+
+
+def _download(service: RecordedService) -> None:
+    asset = service.upload().json
+    service.send("GET", asset["url"], {})
+
+
+def _upload_a_large_photo(service: RecordedService) -> None:
+    service.upload(6_000, 5_000)
+
+
+def _long_name(service: RecordedService) -> None:
+    service.product("n" * 150, service.photos(1))
+
+
 def _product(service: RecordedService) -> None:
-    service.product("Probe", sorted(service.photos(2), reverse=True))
+    photos = sorted(service.photos(2), reverse=True)
+    service.product("Probe", photos)
     service.call("listProducts")
 
 
@@ -95,19 +123,39 @@ def _refused_twice(service: RecordedService) -> None:
     service.product("Probe", ["ast_absent"], key="refused-twice")
 
 
-STOPS: Sequence[Callable[[RecordedService], object]] = (
-    lambda service: service.call("listAssets", limit=101),
-    lambda service: service.call("listPoses", limit=100),
-    lambda service: service.send("GET", service.upload().json["url"], {}),
-    lambda service: service.upload(6_000, 5_000),
-    lambda service: service.product("n" * 150, service.photos(1)),
+def _photoshoot_of_two(service: RecordedService) -> None:
+    service.order({**SHOOT, "image_count": 2})
+
+
+def _order_with_defaults(service: RecordedService) -> None:
+    service.order({"output_mode": "single_shots"})
+
+
+def _single_shot(service: RecordedService) -> None:
+    service.order(ORDER)
+
+
+def _single_shot_of_six_photos(service: RecordedService) -> None:
+    service.order(ORDER, photos=6)
+
+
+def _photoshoot(service: RecordedService) -> None:
+    service.order(SHOOT)
+
+
+STOPS: Sequence[Callable[[RecordedService], None]] = (
+    _ask_for_too_many,
+    _list_poses,
+    _download,
+    _upload_a_large_photo,
+    _long_name,
     _refused_twice,
     _product,
     _style,
-    lambda service: service.order({**SHOOT, "image_count": 2}),
+    _photoshoot_of_two,
     _pose,
-    lambda service: service.order({"output_mode": "single_shots"}),
-    lambda service: service.order(ORDER),
-    lambda service: service.order(ORDER, photos=6),
-    lambda service: service.order(SHOOT),
+    _order_with_defaults,
+    _single_shot,
+    _single_shot_of_six_photos,
+    _photoshoot,
 )
