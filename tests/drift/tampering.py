@@ -57,13 +57,23 @@ def where_json(change: Callable[[Any], object]) -> Change:
 
 def members(*steps: str | int, **values: object) -> Change:
     """Return a change that sets members of the answer, or at a place in it."""
-    return body(lambda answer: reduce(getitem, steps, answer).update(values))
+
+    def change(answer: Any) -> None:
+        place = reduce(getitem, steps, answer)
+        place.update(values)
+
+    return body(change)
 
 
 def without(*steps: str | int) -> Change:
     """Return a change that removes what is at a place in the answer."""
     *way, last = steps
-    return body(lambda answer: reduce(getitem, way, answer).__delitem__(last))
+
+    def change(answer: Any) -> None:
+        place = reduce(getitem, way, answer)
+        del place[last]
+
+    return body(change)
 
 
 def headers(**values: str | None) -> Change:

@@ -54,17 +54,24 @@ def chrome(exchanges: Exchanges) -> bytes:
 
 
 def _chrome_entry(exchange: RecordedExchange) -> dict[str, Any]:
+    sent = {
+        name: value
+        for name, value in exchange.request_headers.items()
+        if name != "authorization"
+    }
     entry = _sized_entry(exchange)
+    entry["_initiator"] = {"type": "script"}
+    entry["_priority"] = "High"
     request = entry["request"]
     request["httpVersion"] = "http/2.0"
-    request["headers"] = [
-        {"name": ":authority", "value": "testserver"},
-        *(one for one in request["headers"] if one["name"] != "authorization"),
-    ]
+    request["headers"] = _har_headers({":authority": "testserver", **sent})
     if _is_binary(exchange.request_body):
         request["postData"] = {"mimeType": "image/png", "text": ""}
-    entry["response"] |= {"statusText": "", "_transferSize": 300, "_error": None}
-    return {**entry, "_initiator": {"type": "script"}, "_priority": "High"}
+    response = entry["response"]
+    response["statusText"] = ""
+    response["_transferSize"] = 300
+    response["_error"] = None
+    return entry
 
 
 def _chrome_preflight(exchange: RecordedExchange) -> dict[str, Any]:
@@ -76,8 +83,10 @@ def _chrome_preflight(exchange: RecordedExchange) -> dict[str, Any]:
 
 def _answered_at(entry: Mapping[str, Any]) -> int:
     """When an answer came, if a write takes 40 ms."""
-    took_ms = 0 if entry["request"]["method"] == "GET" else 40
-    return parse_timestamp(entry["startedDateTime"]) + took_ms
+    began_at = parse_timestamp(entry["startedDateTime"])
+    if entry["request"]["method"] == "GET":
+        return began_at
+    return began_at + 40
 
 
 def _chrome_font() -> dict[str, Any]:
@@ -94,11 +103,19 @@ def playwright(exchanges: Exchanges) -> bytes:
     entries = []
     for exchange in exchanges:
         entry = _sized_entry(exchange)
+        entry["pageref"] = "page@1"
+        entry["_securityDetails"] = {}
         if _is_binary(exchange.request_body):
-            post = {"mimeType": "image/png", "params": [], "text": ""}
-            entry["request"]["postData"] = post
-        entry["response"] |= {"headersSize": -1, "bodySize": -1, "redirectURL": ""}
-        entries.append({**entry, "pageref": "page@1", "_securityDetails": {}})
+            entry["request"]["postData"] = {
+                "mimeType": "image/png",
+                "params": [],
+                "text": "",
+            }
+        response = entry["response"]
+        response["headersSize"] = -1
+        response["bodySize"] = -1
+        response["redirectURL"] = ""
+        entries.append(entry)
     return json.dumps(_har("Playwright", entries)).encode()
 
 
@@ -107,21 +124,27 @@ def mitmproxy(exchanges: Exchanges) -> bytes:
     entries = []
     for exchange in exchanges:
         entry = _sized_entry(exchange)
-        instant = datetime.fromtimestamp((exchange.at or 0) / SECOND_MS, UTC)
-        entry["startedDateTime"] = instant.isoformat(timespec="microseconds")
+        began_at = datetime.fromtimestamp((exchange.at or 0) / SECOND_MS, UTC)
+        entry["startedDateTime"] = began_at.isoformat(timespec="microseconds")
         if exchange.request_body:
-            text = exchange.request_body.decode("utf-8", "surrogateescape")
-            media_type = exchange.request_headers["content-type"]
-            post = {"mimeType": media_type, "text": text, "params": []}
-            entry["request"]["postData"] = post
+            entry["request"]["postData"] = {
+                "mimeType": exchange.request_headers["content-type"],
+                "text": exchange.request_body.decode("utf-8", "surrogateescape"),
+                "params": [],
+            }
         entry["response"]["content"]["compression"] = 0
         entries.append(entry)
     return json.dumps(_har("mitmproxy", entries)).encode()
 
 
 def _har(creator: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    log = {"version": "1.2", "creator": {"name": creator, "version": "1"}}
-    return {"log": {**log, "pages": [], "entries": entries}}
+    log = {
+        "version": "1.2",
+        "creator": {"name": creator, "version": "1"},
+        "pages": [],
+        "entries": entries,
+    }
+    return {"log": log}
 
 
 def _har_entry(exchange: RecordedExchange) -> dict[str, Any]:
@@ -176,21 +199,22 @@ def vcr(exchanges: Exchanges) -> bytes:
 
 
 def _interaction(exchange: RecordedExchange) -> dict[str, Any]:
-    date = datetime.fromtimestamp((exchange.at or 0) // SECOND_MS, UTC)
-    answered = {**exchange.response_headers, "Date": format_datetime(date, usegmt=True)}
-    return {
-        "request": {
-            "body": _text_if_possible(exchange.request_body),
-            "headers": _listed(exchange.request_headers),
-            "method": exchange.method,
-            "uri": exchange.url,
-        },
-        "response": {
-            "body": {"string": _text_if_possible(exchange.response_body or b"")},
-            "headers": _listed(answered),
-            "status": {"code": exchange.status, "message": "OK"},
-        },
+    whole_second = datetime.fromtimestamp((exchange.at or 0) // SECOND_MS, UTC)
+    answered = dict(exchange.response_headers)
+    answered["Date"] = format_datetime(whole_second, usegmt=True)
+    content = _text_if_possible(exchange.response_body or b"")
+    request = {
+        "body": _text_if_possible(exchange.request_body),
+        "headers": _listed(exchange.request_headers),
+        "method": exchange.method,
+        "uri": exchange.url,
     }
+    response = {
+        "body": {"string": content},
+        "headers": _listed(answered),
+        "status": {"code": exchange.status, "message": "OK"},
+    }
+    return {"request": request, "response": response}
 
 
 def _listed(headers: Mapping[str, str]) -> dict[str, list[str]]:
@@ -198,12 +222,15 @@ def _listed(headers: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _text_if_possible(body: bytes | None) -> str | bytes | None:
-    return body if body is None or _is_binary(body) else body.decode()
+    if body is None or _is_binary(body):
+        return body
+    return body.decode()
 
 
 def at_the_minute(exchange: RecordedExchange) -> RecordedExchange:
     """An exchange whose time is known by the minute alone."""
-    return replace(exchange, at=(exchange.at or 0) // MINUTE_MS * MINUTE_MS)
+    minutes = (exchange.at or 0) // MINUTE_MS
+    return replace(exchange, at=minutes * MINUTE_MS)
 
 
 def compressed(exchange: RecordedExchange) -> RecordedExchange:
