@@ -11,9 +11,6 @@ def test_every_decision_with_readings_has_an_observation() -> None:
 
 
 def test_an_observation_says_which_decision_it_observes() -> None:
-    documented = {
-        decision: (observe.__doc__ or "").partition(":")[0]
-        for decision, observe in OBSERVATIONS.items()
-    }
-
-    assert documented == {decision: decision for decision in DECISIONS}
+    for decision, observe in OBSERVATIONS.items():
+        docstring = observe.__doc__ or ""
+        assert docstring.startswith(f"{decision}:")
