@@ -34,10 +34,13 @@ def two_requests(server: Server) -> Server:
 
 
 def test_requests_are_rows_of_a_table(two_requests: Server) -> None:
-    _, first, second = table(told(two_requests, "requests"))
+    text = told(two_requests, "requests")
 
-    assert [first[0], *first[2:4]] == ["1", "200", "getTeam"]
-    assert [second[0], *second[2:5]] == ["2", "401", "getTeam", "credential_expired"]
+    _, first, second = table(text)
+    assert first[0] == "1"
+    assert first[2:4] == ["200", "getTeam"]
+    assert second[0] == "2"
+    assert second[2:5] == ["401", "getTeam", "credential_expired"]
 
 
 @pytest.mark.parametrize(
@@ -57,56 +60,66 @@ def test_requests_are_filtered(
     filters: str,
     numbers: list[str],
 ) -> None:
-    _, *rows = table(told(two_requests, f"requests list {filters}"))
+    text = told(two_requests, f"requests list {filters}")
 
-    assert [row[0] for row in rows] == numbers
+    _, *rows = table(text)
+    listed = [row[0] for row in rows]
+    assert listed == numbers
 
 
 def test_a_limited_list_says_how_many_are_missing(two_requests: Server) -> None:
     outcome = run_command("requests", "--limit", "1", EMULATOR_URL=two_requests.url)
 
     _, row = table(outcome.output)
+    how_many_are_missing = "1 earlier request not shown (--limit N, up to 1000)\n"
     assert row[0] == "2"
-    missing = "1 earlier request not shown (--limit N, up to 1000)\n"
-    assert outcome.complaint == missing
+    assert outcome.complaint == how_many_are_missing
 
 
 def test_requests_are_told_as_the_control_plane_does(two_requests: Server) -> None:
     text = told(two_requests, "requests --code credential_expired --format json")
-    path = "/_emulator/requests?code=credential_expired"
 
-    assert json.loads(text) == ask(two_requests, path)
+    printed = json.loads(text)
+    answered = ask(two_requests, "/_emulator/requests?code=credential_expired")
+    assert printed == answered
 
 
 def test_requests_are_told_as_har(two_requests: Server) -> None:
     text = told(two_requests, "requests --status 401 --format har")
 
     (entry,) = json.loads(text)["log"]["entries"]
-    assert entry["response"]["status"] == 401
-    assert entry["request"]["method"] == "GET"
-    assert entry["request"]["url"] == f"{two_requests.url}/v1/team?a=%20&b"
-    query = [{"name": "a", "value": " "}, {"name": "b", "value": ""}]
-    assert entry["request"]["queryString"] == query
-    content = entry["response"]["content"]
-    assert json.loads(content["text"])["code"] == "credential_expired"
-    headers = {
-        header["name"]: header["value"] for header in entry["response"]["headers"]
-    }
-    assert headers["content-length"] == str(content["size"])
+    request = entry["request"]
+    response = entry["response"]
+    problem = json.loads(response["content"]["text"])
+    headers = {header["name"]: header["value"] for header in response["headers"]}
+    assert request["method"] == "GET"
+    assert request["url"] == f"{two_requests.url}/v1/team?a=%20&b"
+    assert request["queryString"] == [
+        {"name": "a", "value": " "},
+        {"name": "b", "value": ""},
+    ]
+    assert response["status"] == 401
+    assert problem["code"] == "credential_expired"
+    assert headers["content-length"] == str(response["content"]["size"])
 
 
 def test_a_replayed_answer_is_named(server: Server) -> None:
     for _ in range(2):
         ask(server, "/v1/uploads", body=UPLOAD, method="POST")
-    _, first, second = table(told(server, "requests"))
 
+    text = told(server, "requests")
+
+    _, first, second = table(text)
     assert "replayed" not in first
     assert second[2:5] == ["201", "createUpload", "replayed"]
 
 
 def test_requests_are_forgotten(two_requests: Server) -> None:
-    assert told(two_requests, "requests clear") == "done\n"
-    assert len(table(told(two_requests, "requests"))) == 1
+    text = told(two_requests, "requests clear")
+
+    _, *rows = table(told(two_requests, "requests"))
+    assert text == "done\n"
+    assert rows == []
 
 
 # Explained ----------------------------------------------------------------------------
@@ -115,14 +128,19 @@ def test_requests_are_forgotten(two_requests: Server) -> None:
 def test_the_checks_of_a_request_are_shown(server: Server) -> None:
     ask(server, "/v1/team")
 
-    assert "  ✓ credential: passed\n" in told(server, "requests show last")
+    explanation = told(server, "requests show last")
+
+    assert "  ✓ credential: passed\n" in explanation
 
 
 def test_an_explanation_is_told_as_the_control_plane_does(server: Server) -> None:
     ask(server, "/v1/team")
-    explained = json.loads(told(server, "requests show 1 --format json"))
 
-    assert explained.items() >= ask(server, "/_emulator/requests/1").items()
+    text = told(server, "requests show 1 --format json")
+
+    printed = json.loads(text)
+    answered = ask(server, "/_emulator/requests/1")
+    assert printed.items() >= answered.items()
 
 
 def test_the_rule_that_acted_is_named_with_its_place(
@@ -130,12 +148,13 @@ def test_the_rule_that_acted_is_named_with_its_place(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "broken.yaml"
-    file.write_text(
-        "scenario: s\nrules:\n"
-        "  - name: broken\n"
-        "    match: {operation: getTeam}\n"
-        "    then: {problem: internal_error}\n"
-    )
+    file.write_text("""\
+scenario: s
+rules:
+  - name: broken
+    match: {operation: getTeam}
+    then: {problem: internal_error}
+""")
     told(server, f"scenario use {file}")
     ask(server, "/v1/team")
 
@@ -147,6 +166,7 @@ def test_the_rule_that_acted_is_named_with_its_place(
 def test_the_request_that_is_repeated_is_named(server: Server) -> None:
     for _ in range(2):
         ask(server, "/v1/uploads", body=UPLOAD, method="POST")
+
     explanation = told(server, "requests show last")
 
     assert re.search(r"^related  request 1: ", explanation, re.MULTILINE)
@@ -195,11 +215,14 @@ def test_requests_are_followed_through_a_reset(server: Server) -> None:
 
 @pytest.mark.parametrize(
     "filters",
-    [("--status", "401"), ("--team", "Other", "--operation", "getTeam")],
+    [
+        pytest.param(["--status", "401"], id="status"),
+        pytest.param(["--team", "Other", "--operation", "getTeam"], id="two filters"),
+    ],
 )
 def test_what_is_followed_is_filtered_as_a_list_is(
     server: Server,
-    filters: tuple[str, ...],
+    filters: list[str],
 ) -> None:
     keys = ("iwe_demo_full", "iwe_demo_revoked", "iwe_other_full")
     for key in keys:
