@@ -20,11 +20,15 @@ PNG = {"Content-Type": "image/png"}
 
 
 def listed(emulator: EmulatorUnderTest, path: str) -> list[Json]:
-    return list(emulator.told("GET", path)["data"])
+    """The resources of a list of the control plane."""
+    answer = emulator.told("GET", path)
+    return list(answer["data"])
 
 
 def fetched(emulator: EmulatorUnderTest, url: str) -> bytes:
-    answer = emulator.ask("GET", url.removeprefix("/_emulator"))
+    """The picture that the page shows."""
+    path = url.removeprefix("/_emulator")
+    answer = emulator.ask("GET", path)
     assert answer.status == 200, answer.body
     return answer.body
 
@@ -102,12 +106,13 @@ def test_completed_work_shows_its_pictures_and_what_was_charged(
     (work,) = listed(emulator, "/work")
 
     (output,) = work["outputs"]
-    address = emulator.get(f"/assets/{output['asset_id']}").json["url"]
-
+    asset = emulator.get(f"/assets/{output['asset_id']}").json
+    shown_picture = fetched(emulator, output["url"])
+    downloaded = emulator.fetch(asset["url"])
     assert work["status"] == "completed"
     assert work["credits"]["charged"] == 1
     assert output["status"] == "completed"
-    assert fetched(emulator, output["url"]) == emulator.fetch(address).body
+    assert shown_picture == downloaded.body
 
 
 def test_work_that_fails_names_its_error_and_the_rule_behind_it(
@@ -119,7 +124,8 @@ def test_work_that_fails_names_its_error_and_the_rule_behind_it(
 
     (work,) = listed(emulator, "/work")
 
-    assert work["outputs"][0]["error"]["code"] == "content_rejected"
+    (output,) = work["outputs"]
+    assert output["error"]["code"] == "content_rejected"
     assert work["rule"]["name"] == "the rule"
 
 
@@ -130,11 +136,12 @@ def test_an_operation_shows_the_pictures_of_what_it_made(
 
     (work,) = listed(emulator, "/work")
 
-    (address,) = work["pictures"]
+    (url,) = work["pictures"]
+    shown_picture = fetched(emulator, url)
     assert work["object"] == "operation"
     assert work["type"] == "pose.create"
     assert work["result_id"] == pose["id"]
-    assert fetched(emulator, address).startswith(b"\x89PNG")
+    assert shown_picture.startswith(b"\x89PNG")
 
 
 # Assets ------------------------------------------------------------------------------
@@ -149,7 +156,10 @@ def sandbox(emulator: EmulatorUnderTest, request: pytest.FixtureRequest) -> str 
 
 
 def key_in(sandbox: str | None, key: str) -> str:
-    return key if sandbox is None else f"{key}_{sandbox}"
+    """The key of a sandbox in place of one of the default sandbox."""
+    if sandbox is None:
+        return key
+    return f"{key}_{sandbox}"
 
 
 def test_assets_of_all_teams_are_listed_newest_first(
@@ -177,7 +187,9 @@ def test_a_listed_asset_shows_its_picture(
 
     (asset,) = emulator.told("GET", "/assets", sandbox=sandbox)["data"]
 
-    assert fetched(emulator, asset["url"]) == emulator.fetch(address).body
+    shown_picture = fetched(emulator, asset["url"])
+    downloaded = emulator.fetch(address)
+    assert shown_picture == downloaded.body
 
 
 def test_looking_at_a_picture_is_no_request_and_takes_no_identifier(
@@ -185,13 +197,14 @@ def test_looking_at_a_picture_is_no_request_and_takes_no_identifier(
 ) -> None:
     emulator.assets(1)
     (asset,) = listed(emulator, "/assets")
-    requests = journaled(emulator)
-    identifiers = str(emulator.sandbox.identifiers.counters)
+    identifiers = emulator.sandbox.identifiers
+    requests_before = journaled(emulator)
+    counters_before = str(identifiers.counters)
 
     fetched(emulator, asset["url"])
 
-    assert journaled(emulator) == requests
-    assert str(emulator.sandbox.identifiers.counters) == identifiers
+    assert journaled(emulator) == requests_before
+    assert str(identifiers.counters) == counters_before
 
 
 def test_the_picture_of_a_deleted_asset_is_404(
@@ -204,7 +217,8 @@ def test_the_picture_of_a_deleted_asset_is_404(
 
     emulator.delete(f"/assets/{asset_id}", key)
 
-    answer = emulator.ask("GET", asset["url"].removeprefix("/_emulator"))
+    path = asset["url"].removeprefix("/_emulator")
+    answer = emulator.ask("GET", path)
     assert answer.status == 404
     assert answer.code == "not_found"
 
@@ -212,11 +226,12 @@ def test_the_picture_of_a_deleted_asset_is_404(
 def test_a_file_becomes_an_asset_of_the_first_team(
     emulator: EmulatorUnderTest,
 ) -> None:
-    made = emulator.ask("POST", "/assets", content=picture(), headers=PNG)
+    answer = emulator.ask("POST", "/assets", content=picture(), headers=PNG)
 
-    asset = emulator.get(f"/assets/{made.json['id']}", READ_ONLY).json
-    assert made.status == 201
-    assert asset["width"] == made.json["width"]
+    made = answer.json
+    asset = emulator.get(f"/assets/{made['id']}", READ_ONLY).json
+    assert answer.status == 201
+    assert asset["width"] == made["width"]
 
 
 def test_a_file_becomes_an_asset_of_the_team_that_is_named(
@@ -237,25 +252,50 @@ def test_a_file_that_becomes_an_asset_is_no_request(
 
 
 @pytest.mark.parametrize(
-    ("content", "headers", "query", "status", "code"),
+    ("content", "headers", "path", "status", "code"),
     [
-        (b"no image", PNG, "", 422, "invalid_input"),
-        (picture(), {"Content-Type": "text/plain"}, "", 400, "invalid_request"),
-        (picture(), {}, "", 400, "invalid_request"),
-        (picture(), PNG, "?team=Nobody", 404, "not_found"),
+        pytest.param(
+            b"no image",
+            PNG,
+            "/assets",
+            422,
+            "invalid_input",
+            id="no picture",
+        ),
+        pytest.param(
+            picture(),
+            {"Content-Type": "text/plain"},
+            "/assets",
+            400,
+            "invalid_request",
+            id="a text",
+        ),
+        pytest.param(
+            picture(),
+            {},
+            "/assets",
+            400,
+            "invalid_request",
+            id="no type",
+        ),
+        pytest.param(
+            picture(),
+            PNG,
+            "/assets?team=Nobody",
+            404,
+            "not_found",
+            id="an unknown Team",
+        ),
     ],
-    ids=["no picture", "a text", "no type", "an unknown Team"],
 )
 def test_a_file_that_cannot_become_an_asset_is_refused(
     emulator: EmulatorUnderTest,
     content: bytes,
     headers: dict[str, str],
-    query: str,
+    path: str,
     status: int,
     code: str,
 ) -> None:
-    path = f"/assets{query}"
-
     answer = emulator.ask("POST", path, content=content, headers=headers)
 
     assert answer.status == status
@@ -267,26 +307,30 @@ def test_a_file_that_cannot_become_an_asset_is_refused(
 
 
 def test_admission_is_open_at_the_start(emulator: EmulatorUnderTest) -> None:
-    assert emulator.told("GET", "/admission") == {"state": "open", "retry_after": None}
+    admission = emulator.told("GET", "/admission")
+
+    assert admission == {"state": "open", "retry_after": None}
 
 
 def test_paused_admission_refuses_writes_alone(emulator: EmulatorUnderTest) -> None:
     paused = {"state": "paused", "retry_after": 9}
 
-    answer = emulator.told("PUT", "/admission", paused)
+    admission = emulator.told("PUT", "/admission", paused)
 
     write = emulator.post("/uploads", UPLOAD)
-    assert answer == paused
+    read = emulator.get("/team")
+    assert admission == paused
     assert write.status == 503
     assert write.retry_after == 9
-    assert emulator.get("/team").status == 200
+    assert read.status == 200
 
 
 def test_opened_admission_lets_writes_in_again(emulator: EmulatorUnderTest) -> None:
     emulator.told("PUT", "/admission", {"state": "paused", "retry_after": 9})
 
-    opened = emulator.told("PUT", "/admission", {"state": "open"})
+    admission = emulator.told("PUT", "/admission", {"state": "open"})
 
-    assert opened["state"] == "open"
-    assert emulator.post("/uploads", UPLOAD).status == 201
+    write = emulator.post("/uploads", UPLOAD)
+    assert admission["state"] == "open"
+    assert write.status == 201
     assert emulator.clock_now() == START
