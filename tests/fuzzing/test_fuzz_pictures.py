@@ -91,97 +91,106 @@ def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
 
 # Sound files --------------------------------------------------------------------------
 
-Kind = tuple[Image.Image, dict[str, Any]]
-"""A picture, and how it is written."""
+SIZE = (48, 40)
 
 
-def picture() -> Image.Image:
-    image = Image.linear_gradient("L").resize((48, 40)).convert("RGB")
+def gradient() -> Image.Image:
+    return Image.linear_gradient("L").resize(SIZE)
+
+
+def opaque() -> Image.Image:
+    image = gradient().convert("RGB")
     ImageDraw.Draw(image).ellipse((10, 8, 36, 32), fill="#703010")
     return image
 
 
 def see_through() -> Image.Image:
-    image = picture().convert("RGBA")
-    image.putalpha(Image.linear_gradient("L").resize((48, 40)))
+    image = opaque().convert("RGBA")
+    image.putalpha(gradient())
     return image
 
 
 def turned() -> Image.Exif:
+    """Metadata by which a picture is shown on its side."""
     exif = Image.Exif()
     exif[0x0112] = 6
     return exif
 
 
 def animated() -> dict[str, Any]:
-    second = picture().rotate(90)
+    """Options by which a picture is written with a second frame."""
+    second = opaque().rotate(90)
     return {"save_all": True, "append_images": [second], "duration": 40}
 
 
-def jpeg_kinds() -> list[Kind]:
+def jpeg_files() -> list[bytes]:
+    picture = opaque()
     return [
-        (picture(), {"exif": turned(), "comment": b"words"}),
-        (picture(), {"progressive": True}),
-        (picture().convert("L"), {}),
-        (picture().convert("CMYK"), {"restart_marker_rows": 1}),
-        (picture(), {"subsampling": 2, "quality": 5}),
+        encode(picture, "image/jpeg", exif=turned(), comment=b"words"),
+        encode(picture, "image/jpeg", progressive=True),
+        encode(picture.convert("L"), "image/jpeg"),
+        encode(picture.convert("CMYK"), "image/jpeg", restart_marker_rows=1),
+        encode(picture, "image/jpeg", subsampling=2, quality=5),
     ]
 
 
-def png_kinds() -> list[Kind]:
+def png_files() -> list[bytes]:
+    picture = opaque()
+    deep = Image.new("I;16", (9, 7), 700)
     return [
-        (picture(), {"exif": turned(), "dpi": (72, 72)}),
-        (picture(), {"transparency": (112, 48, 16)}),
-        (picture().convert("L"), {"transparency": 90}),
-        (see_through(), {}),
-        (see_through().convert("LA"), {}),
-        (picture().quantize(8), {"transparency": 1}),
-        (picture().convert("1"), {}),
-        (Image.new("I;16", (9, 7), 700), {}),
-        (see_through(), animated()),
+        encode(picture, "image/png", exif=turned(), dpi=(72, 72)),
+        encode(picture, "image/png", transparency=(112, 48, 16)),
+        encode(picture.convert("L"), "image/png", transparency=90),
+        encode(see_through(), "image/png"),
+        encode(see_through().convert("LA"), "image/png"),
+        encode(picture.quantize(8), "image/png", transparency=1),
+        encode(picture.convert("1"), "image/png"),
+        encode(deep, "image/png"),
+        encode(see_through(), "image/png", **animated()),
     ]
 
 
-def gif_kinds() -> list[Kind]:
+def gif_files() -> list[bytes]:
+    picture = opaque()
     return [
-        (picture().quantize(8), {"comment": b"words"}),
-        (picture(), animated()),
-        (picture().quantize(2), {"transparency": 0}),
-        (picture().quantize(200), {"interlace": 0}),
+        encode(picture.quantize(8), "image/gif", comment=b"words"),
+        encode(picture, "image/gif", **animated()),
+        encode(picture.quantize(2), "image/gif", transparency=0),
+        encode(picture.quantize(200), "image/gif", interlace=0),
     ]
 
 
-def webp_kinds() -> list[Kind]:
+def webp_files() -> list[bytes]:
     return [
-        (picture(), {}),
-        (see_through(), {"exif": turned()}),
-        (see_through(), {"lossless": True}),
-        (see_through(), animated()),
+        encode(opaque(), "image/webp"),
+        encode(see_through(), "image/webp", exif=turned()),
+        encode(see_through(), "image/webp", lossless=True),
+        encode(see_through(), "image/webp", **animated()),
     ]
 
 
-def avif_kinds() -> list[Kind]:
+def avif_files() -> list[bytes]:
     return [
-        (picture(), {"speed": 10}),
-        (see_through(), {"speed": 10, "exif": turned()}),
-        (picture(), {"speed": 10, **animated()}),
+        encode(opaque(), "image/avif", speed=10),
+        encode(see_through(), "image/avif", speed=10, exif=turned()),
+        encode(opaque(), "image/avif", speed=10, **animated()),
     ]
 
 
-KINDS = {
-    "image/jpeg": jpeg_kinds,
-    "image/png": png_kinds,
-    "image/gif": gif_kinds,
-    "image/webp": webp_kinds,
-    "image/avif": avif_kinds,
+FILES = {
+    "image/jpeg": jpeg_files,
+    "image/png": png_files,
+    "image/gif": gif_files,
+    "image/webp": webp_files,
+    "image/avif": avif_files,
 }
 
 
 @cache
 def sources(content_type: str) -> list[bytes]:
     """Small files of a format, of as many structures as it has."""
-    kinds = KINDS[content_type]()
-    return [encode(image, content_type, **options) for image, options in kinds]
+    make_files = FILES[content_type]
+    return make_files()
 
 
 # Damage -------------------------------------------------------------------------------
@@ -212,10 +221,9 @@ PNG_START = b"\x89PNG\r\n\x1a\n"
 def spoiled(content_type: str, chance: Random) -> bytes:
     """Return a file of a format with something wrong."""
     file = chance.choice(sources(content_type))
-    for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        damage = chance.choice(
-            (changed_bytes, with_another_number, with_a_piece_elsewhere)
-        )
+    times = chance.choice((1, 1, 1, 2, 4))
+    for _ in range(times):
+        damage = chance.choice(DAMAGES)
         file = damage(file, chance)
     if content_type == "image/png":
         file = with_check_sums(file, chance)
@@ -228,20 +236,28 @@ def with_another_number(file: bytes, chance: Random) -> bytes:
     """
     form = chance.choice((">B", ">H", "<H", ">I", "<I"))
     size = struct.calcsize(form)
-    place = chance.randrange(min(max(len(file) - size, 1), HEAD_BYTES))
-    if len(file) < place + size:
+    places = max(len(file) - size, 1)
+    place = chance.randrange(min(places, HEAD_BYTES))
+    end = place + size
+    if len(file) < end:
         return file + b"\0"
     (old,) = struct.unpack_from(form, file, place)
-    number = chance.choice((*EDGES, old + 1, old - 1, old * 2)) % (1 << 8 * size)
-    return file[:place] + struct.pack(form, number) + file[place + size :]
+    number = chance.choice((*EDGES, old + 1, old - 1, old * 2))
+    number %= 1 << 8 * size
+    return file[:place] + struct.pack(form, number) + file[end:]
 
 
 def with_a_piece_elsewhere(file: bytes, chance: Random) -> bytes:
     """Return a file with a piece of it put somewhere else, once or many times."""
     start = chance.randrange(len(file) + 1)
     place = chance.randrange(len(file) + 1)
-    piece = file[start : start + chance.choice((4, 12, 40, 400))]
-    return file[:place] + piece * chance.choice((1, 1, 2, 400)) + file[place:]
+    length = chance.choice((4, 12, 40, 400))
+    times = chance.choice((1, 1, 2, 400))
+    piece = file[start : start + length]
+    return file[:place] + piece * times + file[place:]
+
+
+DAMAGES = (changed_bytes, with_another_number, with_a_piece_elsewhere)
 
 
 def with_check_sums(file: bytes, chance: Random) -> bytes:
@@ -253,7 +269,8 @@ def with_check_sums(file: bytes, chance: Random) -> bytes:
     chunks = [PNG_START]
     while position + 12 <= len(file):
         length, kind = struct.unpack_from(">I4s", file, position)
-        body = file[position + 8 : position + 8 + length]
+        start = position + 8
+        body = file[start : start + length]
         if kind == b"IDAT":
             body = with_other_rows(body, chance)
         chunks.append(png_chunk(kind, body))
