@@ -13,6 +13,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 SPEED = float(os.environ["SPEED"])
@@ -26,7 +27,7 @@ asyncio.sleep = lambda seconds, result=None: _sleep_in_loop(seconds / SPEED, res
 import aiohttp  # noqa: E402
 import aiohttp_retry  # noqa: E402
 import httpx  # noqa: E402
-import httpx_retries  # noqa: E402, F401
+import httpx_retries  # noqa: E402
 import requests  # noqa: E402
 import requests.adapters  # noqa: E402
 import urllib3  # noqa: E402
@@ -36,10 +37,10 @@ Answer = tuple[int, dict[str, str], bytes]
 Send = Callable[[str, str, Any, dict[str, str]], Answer]
 
 
-def named(name: str, key: str) -> Any:
-    """Evaluate what a remedy says of a library."""
-    expression = REMEDIES[key].partition("; ")[0]
-    return eval(expression, {**vars(sys.modules[name]), **globals()})
+def remedy_of(library: str, module: ModuleType) -> Any:
+    """Evaluate what a remedy says of a library, with the names of its module."""
+    expression = REMEDIES[library].partition("; ")[0]
+    return eval(expression, {**vars(module), **globals()})
 
 
 def lower_case(headers: Any) -> dict[str, str]:
@@ -48,15 +49,16 @@ def lower_case(headers: Any) -> dict[str, str]:
 
 
 def with_urllib3() -> Send:
-    retries = named("urllib3", "python-urllib3").new(raise_on_status=False)
+    retries = remedy_of("python-urllib3", urllib3)
+    retries = retries.new(raise_on_status=False)
     pool = urllib3.PoolManager(retries=retries, timeout=LIMIT)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
         content = {"json": body}
         if isinstance(body, bytes) or body is None:
             content = {"body": body}
-        sent = {**headers, "User-Agent": "python-urllib3/2"}
-        answer = pool.request(method, url, headers=sent, **content)
+        all_headers = {**headers, "User-Agent": "python-urllib3/2"}
+        answer = pool.request(method, url, headers=all_headers, **content)
         return answer.status, lower_case(answer.headers), answer.data
 
     return send
@@ -64,25 +66,35 @@ def with_urllib3() -> Send:
 
 def with_requests() -> Send:
     session = requests.Session()
-    adapter = named("requests.adapters", "python-requests")
+    adapter = remedy_of("python-requests", requests.adapters)
     adapter.max_retries = adapter.max_retries.new(raise_on_status=False)
     session.mount("http://", adapter)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
-        kind = {"data": body} if isinstance(body, bytes) else {"json": body}
-        answer = session.request(method, url, headers=headers, timeout=LIMIT, **kind)
+        content = {"json": body}
+        if isinstance(body, bytes):
+            content = {"data": body}
+        answer = session.request(
+            method,
+            url,
+            headers=headers,
+            timeout=LIMIT,
+            **content,
+        )
         return answer.status_code, lower_case(answer.headers), answer.content
 
     return send
 
 
 def with_httpx_retries() -> Send:
-    transport = named("httpx_retries", "python-httpx")
+    transport = remedy_of("python-httpx", httpx_retries)
     client = httpx.Client(transport=transport, timeout=LIMIT)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
-        kind = {"content": body} if isinstance(body, bytes) else {"json": body}
-        answer = client.request(method, url, headers=headers, **kind)
+        content = {"json": body}
+        if isinstance(body, bytes):
+            content = {"content": body}
+        answer = client.request(method, url, headers=headers, **content)
         return answer.status_code, dict(answer.headers), answer.content
 
     return send
@@ -102,22 +114,28 @@ class Heeding(aiohttp_retry.JitterRetry):
 
 
 def with_aiohttp_retry() -> Send:
-    options = named("aiohttp_retry", "aiohttp")
+    options = remedy_of("aiohttp", aiohttp_retry)
     options.__class__ = Heeding
     runner = asyncio.Runner()
-
-    async def ask(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
-        kind = {"data": body} if isinstance(body, bytes) else {"json": body}
-        async with clients[0].request(method, url, headers=headers, **kind) as answer:
-            content = await answer.read()
-            return answer.status, lower_case(answer.headers), content
 
     async def begin() -> aiohttp_retry.RetryClient:
         timeout = aiohttp.ClientTimeout(LIMIT)
         return aiohttp_retry.RetryClient(retry_options=options, timeout=timeout)
 
-    clients = [runner.run(begin())]
-    return lambda *request: runner.run(ask(*request))
+    client = runner.run(begin())
+
+    async def ask(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+        content = {"json": body}
+        if isinstance(body, bytes):
+            content = {"data": body}
+        async with client.request(method, url, headers=headers, **content) as answer:
+            received = await answer.read()
+            return answer.status, lower_case(answer.headers), received
+
+    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+        return runner.run(ask(method, url, body, headers))
+
+    return send
 
 
 LIBRARIES: dict[str, Callable[[], Send]] = {
@@ -189,7 +207,8 @@ class Client:
             upload["headers"],
         )
         token = {"upload_token": json.loads(content)["upload_token"]}
-        return str(self.ask("POST", f"/uploads/{session['id']}/complete", token)["id"])
+        asset = self.ask("POST", f"/uploads/{session['id']}/complete", token)
+        return str(asset["id"])
 
     def errand(self) -> None:
         """Upload a picture, have it enlarged, and fetch the result.
@@ -197,9 +216,13 @@ class Client:
         It stops where something is refused.
         """
         self.ask("GET", "/team")
-        asset_id = self.upload(bytes.fromhex(os.environ["PHOTO"]))
-        body = {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
-        generation = self.ask("POST", "/generations/upscale", body)
+        photo = bytes.fromhex(os.environ["PHOTO"])
+        order = {
+            "asset_id": self.upload(photo),
+            "target_resolution": "2k",
+            "output_format": "png",
+        }
+        generation = self.ask("POST", "/generations/upscale", order)
         for output in self.outputs_of(generation["id"]):
             if output.get("asset"):
                 picture = self.ask("GET", f"/assets/{output['asset']['id']}")
@@ -217,9 +240,12 @@ class Client:
         return generation["outputs"]
 
 
+make_send = LIBRARIES[sys.argv[1]]
 for line in sys.stdin:
+    base_url, key = line.split()
+    client = Client(make_send(), base_url, key)
     try:
-        Client(LIBRARIES[sys.argv[1]](), *line.split()).errand()
+        client.errand()
         print("done", flush=True)
     except Stop as stopped:
         print("stopped", *stopped.args, flush=True)
