@@ -21,9 +21,12 @@ WORLD = {
     "teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}},
     "premade": False,
 }
+FEBRUARY = "2026-02-01T00:00:00.000Z"
 
 
 def listed(emulator: EmulatorUnderTest, query: str = "") -> list[str]:
+    """The ids of the sandboxes that are listed."""
+    """The ids of the sandboxes that are listed."""
     answer = emulator.told("GET", f"/sandboxes{query}")
     return [sandbox["id"] for sandbox in answer["data"]]
 
@@ -31,6 +34,15 @@ def listed(emulator: EmulatorUnderTest, query: str = "") -> list[str]:
 def make_sandboxes(emulator: EmulatorUnderTest, *ids: str) -> None:
     for identifier in ids:
         emulator.make_sandbox(identifier)
+
+
+def statuses_of_reads(emulator: EmulatorUnderTest, key: str) -> set[int]:
+    """Read the Team more often than a minute allows, and return the statuses."""
+    statuses = set()
+    for _ in range(130):
+        answer = emulator.get("/team", key)
+        statuses.add(answer.status)
+    return statuses
 
 
 # New ones ----------------------------------------------------------------------------
@@ -57,38 +69,52 @@ def test_a_new_sandbox_is_shown_as_it_is_read(emulator: EmulatorUnderTest) -> No
     sandbox = emulator.make_sandbox("mine")
 
     clock = emulator.told("GET", "/clock", sandbox="mine")
+    teams = emulator.told("GET", "/teams", sandbox="mine")
+    read_again = emulator.told("GET", "/sandboxes/mine")
     assert list(sandbox) == ["id", "base_url", "env", "teams", "clock", "readings"]
     assert sandbox["id"] == "mine"
-    assert sandbox["teams"] == emulator.told("GET", "/teams", sandbox="mine")["data"]
+    assert sandbox["teams"] == teams["data"]
     assert sandbox["clock"].items() <= clock.items()
-    assert sandbox == emulator.told("GET", "/sandboxes/mine")
+    assert sandbox == read_again
 
 
 def test_a_key_of_a_new_sandbox_is_accepted(emulator: EmulatorUnderTest) -> None:
     sandbox = emulator.make_sandbox("mine")
+    demo = sandbox["teams"][0]
+    credential = demo["credentials"][0]
 
-    team = emulator.get("/team", sandbox["teams"][0]["credentials"][0]["key"])
+    team = emulator.get("/team", credential["key"])
 
     assert team.json["name"] == "Demo"
 
 
-REVOKED = "{key: iwe_demo_full, state: revoked}"
 OURS = "{key: ours, name: Full, profile: full}"
 READER = "{key: reader, profile: read_only}"
-THEIRS = "Other: {credentials: [{key: theirs, name: Full, profile: full}]}"
 
 
 @pytest.mark.parametrize(
     ("credential", "key"),
-    [(OURS, "ours"), (READER, "iwe_demo_full")],
+    [
+        pytest.param(OURS, "ours", id="an active one"),
+        pytest.param(READER, "iwe_demo_full", id="a revoked one alone"),
+    ],
 )
 def test_the_key_for_clients_is_the_first_full_one_of_demo_if_possible_active(
     make_emulator: MakeEmulator,
     credential: str,
     key: str,
 ) -> None:
-    demo = f"Demo: {{credentials: [{REVOKED}, {credential}]}}"
-    emulator = make_emulator(world=f"teams: {{{demo}, {THEIRS}}}")
+    world = f"""
+teams:
+  Demo:
+    credentials:
+      - {{key: iwe_demo_full, state: revoked}}
+      - {credential}
+  Other:
+    credentials:
+      - {{key: theirs, name: Full, profile: full}}
+"""
+    emulator = make_emulator(world=world)
 
     sandbox = emulator.told("GET", "/sandboxes/default")
 
@@ -102,9 +128,11 @@ def test_sandboxes_without_an_id_are_numbered_past_those_that_are_there(
 ) -> None:
     make_sandboxes(emulator, "sandbox-2")
 
-    made = [emulator.told("POST", "/sandboxes", body)["id"] for _ in range(2)]
+    first = emulator.told("POST", "/sandboxes", body)
+    second = emulator.told("POST", "/sandboxes", body)
 
-    assert made == ["sandbox-1", "sandbox-3"]
+    assert first["id"] == "sandbox-1"
+    assert second["id"] == "sandbox-3"
 
 
 def test_the_number_of_a_deleted_sandbox_is_not_used_again(
@@ -122,8 +150,9 @@ def test_the_number_of_a_deleted_sandbox_is_not_used_again(
 def test_a_clock_is_as_the_process_has_it_unless_a_creation_says_otherwise(
     emulator: EmulatorUnderTest,
 ) -> None:
-    clock = emulator.make_sandbox("mine")["clock"]
+    sandbox = emulator.make_sandbox("mine")
 
+    clock = sandbox["clock"]
     assert clock["mode"] == "real"
     assert clock["rate"] == 60
     assert clock["now"].startswith("2026-05-01T00:0")
@@ -133,11 +162,12 @@ def test_a_clock_is_as_the_process_has_it_unless_a_creation_says_otherwise(
 def test_world_and_seed_are_those_of_the_process_unless_a_creation_says_otherwise(
     emulator: EmulatorUnderTest,
 ) -> None:
-    teams = emulator.make_sandbox("mine")["teams"]
+    sandbox = emulator.make_sandbox("mine")
 
-    names = [team["name"] for team in teams]
-    assert names == ["Demo", "Other", "Lapsed", "Broke", "One"]
-    assert teams[-1]["id"] == emulator.team("One")["id"]
+    teams = {team["name"]: team["id"] for team in sandbox["teams"]}
+    in_default_sandbox = emulator.team("One")
+    assert list(teams) == ["Demo", "Other", "Lapsed", "Broke", "One"]
+    assert teams["One"] == in_default_sandbox["id"]
 
 
 @pytest.mark.emulator(rate_limits=False)
@@ -146,7 +176,7 @@ def test_rates_are_limited_as_in_the_process_unless_a_creation_says_otherwise(
 ) -> None:
     make_sandboxes(emulator, "mine")
 
-    statuses = {emulator.get("/team", "iwe_demo_full_mine").status for _ in range(130)}
+    statuses = statuses_of_reads(emulator, "iwe_demo_full_mine")
 
     assert statuses == {200}
 
@@ -154,25 +184,17 @@ def test_rates_are_limited_as_in_the_process_unless_a_creation_says_otherwise(
 @pytest.mark.parametrize(
     ("body", "now", "mode", "rate"),
     [
-        ({"clock": "auto"}, START, "auto", 1),
-        ({"clock": {"mode": "manual"}}, START, "manual", 1),
-        (
-            {
-                "clock": {"mode": "real", "rate": 0.001},
-                "start": "2026-02-01T00:00:00.000Z",
-            },
-            "2026-02-01T00:00:00.000Z",
+        pytest.param({"clock": "auto"}, START, "auto", 1, id="mode alone"),
+        pytest.param({"clock": {"mode": "manual"}}, START, "manual", 1, id="object"),
+        pytest.param(
+            {"clock": {"mode": "real", "rate": 0.001}, "start": FEBRUARY},
+            FEBRUARY,
             "real",
             0.001,
+            id="mode, rate and start",
         ),
-        (
-            {"start": "2030-01-01T00:00:00.000Z"},
-            "2030-01-01T00:00:00.000Z",
-            "manual",
-            1,
-        ),
+        pytest.param({"start": FEBRUARY}, FEBRUARY, "manual", 1, id="start alone"),
     ],
-    ids=str,
 )
 def test_a_clock_is_as_its_creation_says(
     emulator: EmulatorUnderTest,
@@ -181,8 +203,9 @@ def test_a_clock_is_as_its_creation_says(
     mode: str,
     rate: float,
 ) -> None:
-    clock = emulator.told("POST", "/sandboxes", body)["clock"]
+    sandbox = emulator.told("POST", "/sandboxes", body)
 
+    clock = sandbox["clock"]
     assert clock["now"] == now
     assert clock["mode"] == mode
     assert clock["rate"] == rate
@@ -191,19 +214,22 @@ def test_a_clock_is_as_its_creation_says(
 def test_a_world_and_a_seed_are_as_a_creation_says(emulator: EmulatorUnderTest) -> None:
     body = {"id": "mine", "world": WORLD, "seed": 8}
 
-    teams = emulator.told("POST", "/sandboxes", body)["teams"]
+    sandbox = emulator.told("POST", "/sandboxes", body)
 
-    assert teams[-1]["name"] == "Own"
-    assert teams[-1]["credits"] == 3
-    assert teams[-1]["credentials"][0]["key"] == "own_mine"
-    assert teams[-1]["id"] != emulator.team("Demo")["id"]
+    *_, own = sandbox["teams"]
+    (credential,) = own["credentials"]
+    demo_in_default_sandbox = emulator.team("Demo")
+    assert own["name"] == "Own"
+    assert own["credits"] == 3
+    assert credential["key"] == "own_mine"
+    assert own["id"] != demo_in_default_sandbox["id"]
     assert emulator.items("/poses", "own_mine") == []
 
 
 def test_rates_are_limited_as_a_creation_says(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine", "rate_limits": False})
 
-    statuses = {emulator.get("/team", "iwe_demo_full_mine").status for _ in range(130)}
+    statuses = statuses_of_reads(emulator, "iwe_demo_full_mine")
 
     assert statuses == {200}
 
@@ -268,7 +294,8 @@ def test_a_list_has_as_many_sandboxes_as_it_is_asked_for(
 
     answer = emulator.told("GET", "/sandboxes?limit=2")
 
-    assert [sandbox["id"] for sandbox in answer["data"]] == ["default", "b"]
+    ids = [sandbox["id"] for sandbox in answer["data"]]
+    assert ids == ["default", "b"]
     assert answer["total"] == 3
 
 
@@ -278,8 +305,11 @@ def test_a_list_has_a_hundred_sandboxes_unless_it_is_asked_for_more(
     for _ in range(100):
         emulator.told("POST", "/sandboxes", {"world": WORLD})
 
-    assert len(listed(emulator)) == 100
-    assert len(listed(emulator, "?limit=1000")) == 101
+    first_page = listed(emulator)
+    all_sandboxes = listed(emulator, "?limit=1000")
+
+    assert len(first_page) == 100
+    assert len(all_sandboxes) == 101
 
 
 def test_a_list_continues_behind_a_sandbox(emulator: EmulatorUnderTest) -> None:
@@ -309,9 +339,12 @@ def test_a_sandbox_deleted_while_a_body_comes_is_not_found(
     slow = control_call("PUT", "/clock", sandbox="mine", headers=JSON)
     slow.pieces = [b'{"mode"', b":", b'"auto"}']
 
-    answers = emulator.together(slow, control_call("DELETE", "/sandboxes/mine"))
+    deletion = control_call("DELETE", "/sandboxes/mine")
 
-    assert [answer.status for answer in answers] == [404, 204]
+    answer, deleted = emulator.together(slow, deletion)
+
+    assert answer.status == 404
+    assert deleted.status == 204
 
 
 def test_keys_and_links_of_a_deleted_sandbox_lead_nowhere(
@@ -324,26 +357,38 @@ def test_keys_and_links_of_a_deleted_sandbox_lead_nowhere(
     emulator.told("DELETE", "/sandboxes/aside")
 
     team = emulator.get("/team", "iwe_demo_full_aside")
+    picture = emulator.fetch(asset["url"])
     assert team.status == 401
     assert team.code == "authentication_required"
-    assert emulator.fetch(asset["url"]).status == 404
+    assert picture.status == 404
 
 
-def test_what_happens_in_a_sandbox_changes_no_byte_of_another(
+def test_what_happens_in_the_default_sandbox_changes_no_byte_of_another(
     emulator: EmulatorUnderTest,
 ) -> None:
     make_sandboxes(emulator, "aside")
     emulator.photograph("iwe_demo_full_aside")
-    aside = emulator.ask("GET", "/state", sandbox="aside").body
-    something_of_everything(emulator)
-    own = emulator.ask("GET", "/state").body
+    before = emulator.ask("GET", "/state", sandbox="aside")
 
-    assert emulator.ask("GET", "/state", sandbox="aside").body == aside
+    something_of_everything(emulator)
+
+    after = emulator.ask("GET", "/state", sandbox="aside")
+    assert after.body == before.body
+
+
+def test_what_happens_to_another_sandbox_changes_no_byte_of_the_default_one(
+    emulator: EmulatorUnderTest,
+) -> None:
+    make_sandboxes(emulator, "aside")
+    emulator.photograph("iwe_demo_full_aside")
+    something_of_everything(emulator)
+    before = emulator.ask("GET", "/state")
 
     emulator.told("POST", "/clock/advance", {"seconds": 60}, sandbox="aside")
     emulator.told("DELETE", "/sandboxes/aside")
 
-    assert emulator.ask("GET", "/state").body == own
+    after = emulator.ask("GET", "/state")
+    assert after.body == before.body
 
 
 # A state that cannot be settled ------------------------------------------------------
@@ -362,11 +407,12 @@ def broken(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
 def test_a_sandbox_that_cannot_be_settled_hides_no_other(
     broken: EmulatorUnderTest,
 ) -> None:
-    sandboxes = broken.told("GET", "/sandboxes")["data"]
+    answer = broken.told("GET", "/sandboxes")
 
-    assert [sandbox["id"] for sandbox in sandboxes] == ["default", "bad", "good"]
-    assert sandboxes[1]["teams"] == []
-    assert sandboxes[2]["teams"] != []
+    teams = {sandbox["id"]: sandbox["teams"] for sandbox in answer["data"]}
+    assert list(teams) == ["default", "bad", "good"]
+    assert teams["bad"] == []
+    assert teams["good"] != []
 
 
 def test_the_process_answers_whatever_the_state_of_the_default_sandbox_is(
@@ -376,7 +422,8 @@ def test_the_process_answers_whatever_the_state_of_the_default_sandbox_is(
     sandbox.timeline.schedule(sandbox.clock.now(), "operation_started", "op_gone")
 
     for path in ("/health", "/contract", "/docs", ""):
-        assert emulator.ask("GET", path).status == 200
+        answer = emulator.ask("GET", path)
+        assert answer.status == 200
 
 
 def test_a_sandbox_that_cannot_be_settled_can_be_reset(

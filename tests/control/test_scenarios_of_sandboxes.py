@@ -44,9 +44,9 @@ def test_a_sandbox_begins_with_a_scenario(
 ) -> None:
     sandbox = emulator.make_sandbox("mine", scenario=scenario)
 
-    shown = emulator.told("GET", "/scenario", sandbox="mine")
-    assert shown["scenario"] == name
-    assert shown["began_at"] == sandbox["clock"]["now"]
+    running = emulator.told("GET", "/scenario", sandbox="mine")
+    assert running["scenario"] == name
+    assert running["began_at"] == sandbox["clock"]["now"]
 
 
 @pytest.mark.parametrize(
