@@ -1,8 +1,5 @@
 """A credential that stands where others can read it."""
 
-from collections.abc import Callable
-from typing import Final
-
 import httpx
 import pytest
 
@@ -10,33 +7,38 @@ from image_workflow_emulator.testing import Sandbox
 from tests.support.pictures import picture
 from tests.support.served_client import ServedClient
 
-Leak = Callable[[Sandbox, str], httpx.Response]
-LEAKS: Final[dict[str, Leak]] = {
-    "another header": lambda sandbox, url: httpx.get(
-        url,
-        headers={"X-Api-Key": sandbox.api_key},
-    ),
-    "a cookie": lambda sandbox, url: httpx.get(
-        url,
-        headers={"Cookie": f"session={sandbox.api_key}"},
-    ),
-    "the query": lambda sandbox, url: httpx.get(url, params={"key": sandbox.api_key}),
-    "the Referer": lambda sandbox, url: httpx.get(
-        url,
-        headers={"Referer": f"http://app/?key={sandbox.api_key}"},
-    ),
-}
 
-
-@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS)
-def test_a_credential_anywhere_in_a_request_for_bytes_is_found(
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        pytest.param("X-Api-Key", "{key}", id="another header"),
+        pytest.param("Cookie", "session={key}", id="a cookie"),
+        pytest.param("Referer", "http://app/?key={key}", id="the Referer"),
+    ],
+)
+def test_a_credential_in_a_header_of_a_request_for_bytes_is_found(
     sandbox: Sandbox,
-    leak: Leak,
+    header: str,
+    value: str,
 ) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     asset = client.upload(picture())
 
-    leak(sandbox, str(asset["url"]))
+    httpx.get(asset["url"], headers={header: value.format(key=sandbox.api_key)})
+
+    (finding,) = sandbox.conduct().findings
+    assert finding.rule == "credential-sent-to-bytes"
+    assert finding.severity == "error"
+    assert sandbox.api_key not in str(finding)
+
+
+def test_a_credential_in_the_query_of_a_request_for_bytes_is_found(
+    sandbox: Sandbox,
+) -> None:
+    client = ServedClient(sandbox.base_url, sandbox.api_key)
+    asset = client.upload(picture())
+
+    httpx.get(asset["url"], params={"key": sandbox.api_key})
 
     (finding,) = sandbox.conduct().findings
     assert finding.rule == "credential-sent-to-bytes"
@@ -49,15 +51,16 @@ def test_bytes_that_are_sent_without_a_credential_are_clean(sandbox: Sandbox) ->
 
     client.upload(picture())
 
-    assert sandbox.conduct().findings == []
-    assert sandbox.conduct().checked["credential-sent-to-bytes"] > 0
+    conduct = sandbox.conduct()
+    assert conduct.findings == []
+    assert conduct.checked["credential-sent-to-bytes"] > 0
 
 
 def test_a_credential_in_an_idempotency_key_is_found(sandbox: Sandbox) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     product = client.product(*client.assets(1))
-
     path = f"/products/{product['id']}"
+
     client.patch(path, {"name": "Hat"}, idempotency_key=f"{sandbox.api_key}-1")
 
     (finding,) = sandbox.conduct().findings
@@ -77,8 +80,8 @@ def test_a_credential_in_a_user_agent_is_found(sandbox: Sandbox) -> None:
 def test_a_credential_in_a_body_is_found(sandbox: Sandbox) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     product = client.product(*client.assets(1))
-
     path = f"/products/{product['id']}"
+
     client.patch(path, {"description": f"made with {sandbox.api_key}"})
 
     (finding,) = sandbox.conduct().findings
