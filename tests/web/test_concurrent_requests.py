@@ -2,6 +2,8 @@
 again (D13).
 """
 
+from collections import Counter
+
 from tests.support.emulator_client import (
     INVALID_REFERENCE,
     Call,
@@ -27,8 +29,11 @@ def completion(emulator: EmulatorUnderTest) -> Call:
 
 
 def output(emulator: EmulatorUnderTest) -> str:
-    done = emulator.wait_for(emulator.photograph().json)
-    return str(done["outputs"][0]["asset"]["id"])
+    """Have a picture made that is not drawn yet, and return the id of its Asset."""
+    admitted = emulator.photograph()
+    completed = emulator.wait_for(admitted.json)
+    first_output = completed["outputs"][0]
+    return str(first_output["asset"]["id"])
 
 
 def test_a_window_that_closes_while_the_bytes_are_decoded_has_closed(
@@ -61,9 +66,10 @@ def test_a_request_that_waits_holds_up_nobody(emulator: EmulatorUnderTest) -> No
 
     answers = emulator.together(*calls)
 
+    statuses = [answer.status for answer in answers]
     request_ids = [answer.headers["request-id"] for answer in answers]
-    assert [answer.status for answer in answers] == [201, 200, 201]
-    assert sorted(request_ids) == request_ids
+    assert statuses == [201, 200, 201]
+    assert request_ids == sorted(request_ids)
 
 
 RESET = control_call("POST", "/reset")
@@ -118,13 +124,13 @@ def test_the_key_of_a_sandbox_that_is_deleted_meanwhile_is_unknown(
 def test_twenty_places_are_never_taken_by_more(emulator: EmulatorUnderTest) -> None:
     asset = output(emulator)
     body = ingredient_body("background", [asset])
+    calls = [Call("POST", "/backgrounds", body) for _ in range(25)]
 
-    answers = emulator.together(
-        *[Call("POST", "/backgrounds", body) for _ in range(25)]
-    )
+    answers = emulator.together(*calls)
 
+    statuses = Counter(answer.status for answer in answers)
     capabilities = emulator.get("/team").json["capabilities"]
-    assert sorted(answer.status for answer in answers) == [202] * 20 + [429] * 5
+    assert statuses == {202: 20, 429: 5}
     assert capabilities["api_concurrency"]["used"] == 20
 
 
@@ -132,11 +138,11 @@ def test_of_two_completions_at_once_one_makes_the_asset(
     emulator: EmulatorUnderTest,
 ) -> None:
     session, token = emulator.ready_upload()
-    calls = [completion_call(session, token) for _ in range(2)]
+    call = completion_call(session, token)
 
-    answers = emulator.together(*calls)
+    answers = emulator.together(call, call)
+
     completed, refused = sorted(answers, key=lambda answer: answer.status)
-
     assert completed.status == 201
     assert refused.outcome == UPLOAD_NOT_FOUND
     assert emulator.count("/assets") == 1
