@@ -16,19 +16,25 @@ from tests.examiner.rule_examples import EXAMPLES, ExampleClient
 from tests.support.emulator_client import MakeEmulator
 
 
-def conduct_in(*recordings: Sequence[RecordedExchange]) -> Report:
-    read = [Recording(exchanges) for exchanges in recordings]
-    return judge_client(recognize(read, CONTRACT).traffics)
+def conduct_in(*exchanges: Sequence[RecordedExchange]) -> Report:
+    """Judge the clients of some recordings."""
+    recordings = [Recording(of_one) for of_one in exchanges]
+    recognized = recognize(recordings, CONTRACT)
+    return judge_client(recognized.traffics)
 
 
 def conduct_in_journal(entries: Sequence[Any]) -> Report:
+    """Judge the clients of a journal."""
     content = json.dumps({"data": entries}).encode()
     recordings = read_recording(content, "journal.json")
-    return conduct_in(*(recording.exchanges for recording in recordings))
+    recognized = recognize(recordings, CONTRACT)
+    return judge_client(recognized.traffics)
 
 
-def rules_broken_in(*recordings: Sequence[RecordedExchange]) -> list[str]:
-    return [finding.rule for finding in conduct_in(*recordings).findings]
+def rules_broken_in(*exchanges: Sequence[RecordedExchange]) -> list[str]:
+    """Judge the clients of some recordings, and return the rule of each finding."""
+    report = conduct_in(*exchanges)
+    return [finding.rule for finding in report.findings]
 
 
 def test_a_write_under_a_new_key_is_a_finding(paid_twice: RecordedService) -> None:
@@ -67,7 +73,9 @@ def test_clients_of_two_recordings_are_judged_apart() -> None:
 
     rules = rules_broken_in(first.exchanges, second.exchanges)
 
-    assert rules == rules_broken_in(first.exchanges) + rules_broken_in(second.exchanges)
+    rules_of_first = rules_broken_in(first.exchanges)
+    rules_of_second = rules_broken_in(second.exchanges)
+    assert rules == rules_of_first + rules_of_second
 
 
 @pytest.mark.parametrize("clock", ["manual", "auto"])
@@ -78,7 +86,7 @@ def test_the_journal_of_a_run_is_judged_as_the_run_was(
     rule: str,
 ) -> None:
     service = make_emulator(clock=clock)
-    ExampleClient(service).play(EXAMPLES[rule][0])
+    ExampleClient(service).play(EXAMPLES[rule].breaks)
     live = service.told("GET", "/conduct?ended=true")
     entries = service.told("GET", "/requests?limit=1000")["data"]
 
@@ -86,33 +94,31 @@ def test_the_journal_of_a_run_is_judged_as_the_run_was(
 
     reasons: dict[str, str] = recorded.details["not_checked"]
     hidden = set(reasons) - set(live["not_checked"])
-    expected = [
-        (finding["rule"], finding["severity"], finding["requests"])
-        for finding in live["findings"]
-        if finding["rule"] not in hidden
-    ]
+    visible = [finding for finding in live["findings"] if finding["rule"] not in hidden]
     assert hidden == {"credential-sent-to-bytes"}
-    assert expected == [
-        (finding.rule, finding.severity, finding.requests)
-        for finding in recorded.findings
-    ]
+    for expected, finding in zip(visible, recorded.findings, strict=True):
+        assert finding.rule == expected["rule"]
+        assert finding.severity == expected["severity"]
+        assert list(finding.requests) == expected["requests"]
 
 
 @pytest.mark.parametrize(
-    "names",
-    [("s1", "s2", "s3"), ("s1", "s1", "s1")],
-    ids=["several", "one that was reset"],
+    "sandboxes",
+    [
+        pytest.param(["s1", "s2", "s3"], id="several"),
+        pytest.param(["s1", "s1", "s1"], id="one that was reset"),
+    ],
 )
 def test_each_sandbox_of_a_journal_is_judged_by_itself(
-    names: Sequence[str],
+    sandboxes: Sequence[str],
     make_emulator: MakeEmulator,
 ) -> None:
     entries = []
-    for name in names:
+    for sandbox in sandboxes:
         service = make_emulator(clock="manual")
         service.get("/assets/none")
-        journal = service.told("GET", "/requests")["data"]
-        entries += [{**entry, "sandbox": name} for entry in journal]
+        (entry,) = service.told("GET", "/requests")["data"]
+        entries.append({**entry, "sandbox": sandbox})
 
     recorded = conduct_in_journal(entries)
 

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
@@ -49,6 +49,13 @@ class Example(Struct, frozen=True):
     """The rules of the scenario that runs."""
 
 
+class RuleExamples(NamedTuple):
+    """A client that breaks a rule of conduct, and one that keeps it."""
+
+    breaks: Example
+    keeps: Example
+
+
 # Steps --------------------------------------------------------------------------------
 
 UPSCALE: Final = {
@@ -71,6 +78,7 @@ COMPLETE_UPLOAD: Final = Ask(
     "two",
 )
 LOOK: Final = Ask("GET", "{work}")
+LIST_OF_PRODUCTS: Final = Ask("GET", "/products")
 SEE: Final[tuple[Step, ...]] = (Wait(20), LOOK)
 """Wait for the admitted work, and read its end."""
 
@@ -88,22 +96,19 @@ def other_upscale(key: str) -> Ask:
 
 def opened(*sizes: int) -> tuple[Ask, ...]:
     """Return requests that each open an Upload Session for one of the sizes."""
-    return tuple(
-        Ask(
-            "POST",
-            "/uploads",
-            {"content_type": "image/png", "size_bytes": size},
-            str(size),
-        )
-        for size in sizes
-    )
+    requests = []
+    for size in sizes:
+        body = {"content_type": "image/png", "size_bytes": size}
+        requests.append(Ask("POST", "/uploads", body, str(size)))
+    return tuple(requests)
 
 
 def backing_off(times: int) -> tuple[Step, ...]:
     """Return a read that is repeated after pauses which double, up to two minutes."""
     steps: list[Step] = []
     for number in range(times):
-        steps += [Ask("GET", "/products"), Wait(min(2**number, 120))]
+        pause = min(2**number, 120)
+        steps += [LIST_OF_PRODUCTS, Wait(pause)]
     return tuple(steps)
 
 
@@ -140,50 +145,50 @@ NO_PRODUCTS: Final = {
 
 # The examples -------------------------------------------------------------------------
 
-EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
-    "double-spend": (
-        Example((ORDER, upscale("two"), *SEE), (LOST_AFTER,)),
-        Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
+EXAMPLES: Final[Mapping[str, RuleExamples]] = {
+    "double-spend": RuleExamples(
+        breaks=Example((ORDER, upscale("two"), *SEE), (LOST_AFTER,)),
+        keeps=Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
     ),
-    "write-retried-with-new-key": (
-        Example((ORDER, upscale("two"), *SEE), (LOST_BEFORE,)),
-        Example((ORDER, ORDER, *SEE), (LOST_BEFORE,)),
+    "write-retried-with-new-key": RuleExamples(
+        breaks=Example((ORDER, upscale("two"), *SEE), (LOST_BEFORE,)),
+        keeps=Example((ORDER, ORDER, *SEE), (LOST_BEFORE,)),
     ),
-    "credential-sent-to-bytes": (
-        Example((Ask("GET", "{file}"),)),
-        Example((Ask("GET", "{file}", credential=False),)),
+    "credential-sent-to-bytes": RuleExamples(
+        breaks=Example((Ask("GET", "{file}"),)),
+        keeps=Example((Ask("GET", "{file}", credential=False),)),
     ),
-    "credential-in-request": (
-        Example((Ask("GET", "/products?limit=5&api_key=iwe_demo_full"),)),
-        Example((Ask("GET", "/products?limit=5"),)),
+    "credential-in-request": RuleExamples(
+        breaks=Example((Ask("GET", "/products?limit=5&api_key=iwe_demo_full"),)),
+        keeps=Example((Ask("GET", "/products?limit=5"),)),
     ),
-    "broken-id": (
-        Example((Ask("GET", "/assets/undefined"),)),
-        Example((Ask("GET", "/assets/{asset}"),)),
+    "broken-id": RuleExamples(
+        breaks=Example((Ask("GET", "/assets/undefined"),)),
+        keeps=Example((Ask("GET", "/assets/{asset}"),)),
     ),
-    "key-not-sent-again": (
-        Example((ORDER,), (LOST_AFTER,)),
-        Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
+    "key-not-sent-again": RuleExamples(
+        breaks=Example((ORDER,), (LOST_AFTER,)),
+        keeps=Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
     ),
-    "key-reused": (
-        Example((ORDER, other_upscale("one"), *SEE)),
-        Example((ORDER, *SEE, other_upscale("two"), *SEE)),
+    "key-reused": RuleExamples(
+        breaks=Example((ORDER, other_upscale("one"), *SEE)),
+        keeps=Example((ORDER, *SEE, other_upscale("two"), *SEE)),
     ),
-    "key-after-retention": (
-        Example((ORDER, *SEE, Wait(25 * 3600), ORDER, *SEE)),
-        Example((ORDER, *SEE, Wait(23 * 3600), ORDER)),
+    "key-after-retention": RuleExamples(
+        breaks=Example((ORDER, *SEE, Wait(25 * 3600), ORDER, *SEE)),
+        keeps=Example((ORDER, *SEE, Wait(23 * 3600), ORDER)),
     ),
-    "retry-before-retry-after": (
-        Example((ORDER, Wait(5), ORDER, *SEE), (LIMITED,)),
-        Example((ORDER, Wait(10), ORDER, *SEE), (LIMITED,)),
+    "retry-before-retry-after": RuleExamples(
+        breaks=Example((ORDER, Wait(5), ORDER, *SEE), (LIMITED,)),
+        keeps=Example((ORDER, Wait(10), ORDER, *SEE), (LIMITED,)),
     ),
-    "poll-before-retry-after": (
-        Example((ORDER, Wait(2), LOOK, Wait(1), LOOK, Wait(9), LOOK)),
-        Example((ORDER, Wait(2), LOOK, Wait(5), LOOK)),
+    "poll-before-retry-after": RuleExamples(
+        breaks=Example((ORDER, Wait(2), LOOK, Wait(1), LOOK, Wait(9), LOOK)),
+        keeps=Example((ORDER, Wait(2), LOOK, Wait(5), LOOK)),
     ),
-    "no-backoff": (
-        Example((*(ORDER, Wait(1)) * 4, ORDER, *SEE), (BROKEN,)),
-        Example(
+    "no-backoff": RuleExamples(
+        breaks=Example((*(ORDER, Wait(1)) * 4, ORDER, *SEE), (BROKEN,)),
+        keeps=Example(
             (
                 ORDER,
                 Wait(1),
@@ -199,48 +204,50 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
             (BROKEN,),
         ),
     ),
-    "retry-of-the-hopeless": (
-        Example((MISSING, MISSING, MISSING)),
-        Example((MISSING, MISSING, Ask("GET", "/assets"))),
+    "retry-of-the-hopeless": RuleExamples(
+        breaks=Example((MISSING, MISSING, MISSING)),
+        keeps=Example((MISSING, MISSING, Ask("GET", "/assets"))),
     ),
-    "goes-on-after-refusal": (
-        Example(opened(101, 102, 103), (FORBIDDEN,)),
-        Example(opened(101, 102), (FORBIDDEN,)),
+    "goes-on-after-refusal": RuleExamples(
+        breaks=Example(opened(101, 102, 103), (FORBIDDEN,)),
+        keeps=Example(opened(101, 102), (FORBIDDEN,)),
     ),
-    "retries-without-end": (
-        Example(backing_off(23), (NO_PRODUCTS,)),
-        Example(backing_off(8), (NO_PRODUCTS,)),
+    "retries-without-end": RuleExamples(
+        breaks=Example(backing_off(23), (NO_PRODUCTS,)),
+        keeps=Example(backing_off(8), (NO_PRODUCTS,)),
     ),
-    "gave-up-on-retryable": (
-        Example((ORDER,), (PAUSED,)),
-        Example((ORDER, Wait(5), ORDER, *SEE), (PAUSED,)),
+    "gave-up-on-retryable": RuleExamples(
+        breaks=Example((ORDER,), (PAUSED,)),
+        keeps=Example((ORDER, Wait(5), ORDER, *SEE), (PAUSED,)),
     ),
-    "list-polled": (
-        Example((ORDER, *(Wait(1), LIST_OF_WORK) * 4, Wait(20), LIST_OF_WORK)),
-        Example((ORDER, *(Wait(1), LIST_OF_WORK) * 3, Wait(20), LIST_OF_WORK)),
+    "list-polled": RuleExamples(
+        breaks=Example((ORDER, *(Wait(1), LIST_OF_WORK) * 4, Wait(20), LIST_OF_WORK)),
+        keeps=Example((ORDER, *(Wait(1), LIST_OF_WORK) * 3, Wait(20), LIST_OF_WORK)),
     ),
-    "upload-after-window": (
-        Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
-        Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
+    "upload-after-window": RuleExamples(
+        breaks=Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
+        keeps=Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
     ),
-    "abandoned-work": (
-        Example((ORDER, Wait(1000))),
-        Example((ORDER, Wait(1000), LOOK)),
+    "abandoned-work": RuleExamples(
+        breaks=Example((ORDER, Wait(1000))),
+        keeps=Example((ORDER, Wait(1000), LOOK)),
     ),
-    "cursor-with-other-filters": (
-        Example((POSES, Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))),
-        Example((POSES, Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
+    "cursor-with-other-filters": RuleExamples(
+        breaks=Example(
+            (POSES, Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))
+        ),
+        keeps=Example((POSES, Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
     ),
-    "poll-after-terminal": (
-        Example((ORDER, Wait(10), LOOK, LOOK, LOOK, LOOK)),
-        Example((ORDER, Wait(10), LOOK, LOOK, LOOK)),
+    "poll-after-terminal": RuleExamples(
+        breaks=Example((ORDER, Wait(10), LOOK, LOOK, LOOK, LOOK)),
+        keeps=Example((ORDER, Wait(10), LOOK, LOOK, LOOK)),
     ),
-    "abandoned-upload": (
-        Example((OPEN_UPLOAD, SEND_BYTES)),
-        Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD)),
+    "abandoned-upload": RuleExamples(
+        breaks=Example((OPEN_UPLOAD, SEND_BYTES)),
+        keeps=Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD)),
     ),
 }
-"""For each rule a client that breaks it, and one that keeps it."""
+"""The examples of each rule."""
 
 
 LIBRARY: Final = sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml"))
@@ -255,8 +262,8 @@ def rules_found(service: EmulatorUnderTest, query: str = "?ended=true") -> list[
     They are those that would be found if the run ended now, unless the query says
     otherwise.
     """
-    findings = service.told("GET", f"/conduct{query}")["findings"]
-    return [finding["rule"] for finding in findings]
+    conduct = service.told("GET", f"/conduct{query}")
+    return [finding["rule"] for finding in conduct["findings"]]
 
 
 # The client ---------------------------------------------------------------------------

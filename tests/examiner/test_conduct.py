@@ -15,7 +15,7 @@ from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
 from tests.support.every_operation import upscale_call
 
 EARLY = "retry-before-retry-after"
-BREAKS_EARLY, _ = EXAMPLES[EARLY]
+BREAKS_EARLY = EXAMPLES[EARLY].breaks
 TIMED = (EARLY, "poll-before-retry-after", "no-backoff")
 
 
@@ -153,7 +153,7 @@ def test_a_cleared_journal_a_reset_and_a_load_begin_anew(
 def test_what_comes_after_a_reset_is_judged(emulator: EmulatorUnderTest) -> None:
     emulator.ask("POST", "/reset")
 
-    ExampleClient(emulator).play(EXAMPLES["credential-sent-to-bytes"][0])
+    ExampleClient(emulator).play(EXAMPLES["credential-sent-to-bytes"].breaks)
 
     assert rules_found(emulator) == ["credential-sent-to-bytes"]
 
@@ -192,7 +192,7 @@ def test_no_timed_rule_is_checked_on_an_auto_clock(
     rule: str,
 ) -> None:
     emulator = make_emulator(clock="auto")
-    ExampleClient(emulator).play(EXAMPLES[rule][0])
+    ExampleClient(emulator).play(EXAMPLES[rule].breaks)
 
     assert rule not in rules_found(emulator)
     assert conduct(emulator)["checked"][rule] == 0

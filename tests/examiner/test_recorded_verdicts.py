@@ -54,7 +54,7 @@ def test_the_journal_as_har_is_judged_as_the_run_was(
     tmp_path: Path,
 ) -> None:
     emulator = make_emulator(clock=clock)
-    broken, _ = EXAMPLES[rule]
+    broken = EXAMPLES[rule].breaks
     ExampleClient(emulator).play(broken)
     journal = emulator.told("GET", "/requests?limit=1000")["data"]
     recording = tmp_path / "journal.har"

@@ -6,10 +6,16 @@ Each bad client is found with exactly its rule, each good one with none.
 import re
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from image_workflow_emulator.examiner.conduct import RULES
 from image_workflow_emulator.examiner.rules.rule import ConductRule
-from tests.examiner.rule_examples import EXAMPLES, ExampleClient, rules_found
+from tests.examiner.rule_examples import (
+    EXAMPLES,
+    Example,
+    ExampleClient,
+    rules_found,
+)
 from tests.packaging.pages import pattern_of
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import ROOT
@@ -33,9 +39,12 @@ NOTES = {"poll-after-terminal", "abandoned-upload", "hedged"}
 
 
 def severity_of(rule: ConductRule) -> str:
+    """How bad it is to break a rule."""
     if rule.name in ERRORS:
         return "error"
-    return "note" if rule.name in NOTES else "warning"
+    if rule.name in NOTES:
+        return "note"
+    return "warning"
 
 
 @EVERY_RULE
@@ -43,7 +52,7 @@ def test_a_client_that_breaks_a_rule_is_found_with_it_alone(
     emulator: EmulatorUnderTest,
     rule: ConductRule,
 ) -> None:
-    broken, _ = EXAMPLES[rule.name]
+    broken = EXAMPLES[rule.name].breaks
 
     ExampleClient(emulator).play(broken)
 
@@ -57,24 +66,35 @@ def test_a_client_that_keeps_a_rule_is_not_found(
     emulator: EmulatorUnderTest,
     rule: ConductRule,
 ) -> None:
-    _, kept = EXAMPLES[rule.name]
+    kept = EXAMPLES[rule.name].keeps
 
     ExampleClient(emulator).play(kept)
 
     assert rules_found(emulator) == []
 
 
-@EVERY_RULE
-@pytest.mark.parametrize("example", [0, 1], ids=["broken", "kept"])
+def every_example() -> list[ParameterSet]:
+    """Return each rule with the client that breaks it, and with the one that keeps it."""
+    rows = []
+    for rule in PLAYED:
+        examples = EXAMPLES[rule.name]
+        rows += [
+            pytest.param(rule, examples.breaks, id=f"{rule.name}-broken"),
+            pytest.param(rule, examples.keeps, id=f"{rule.name}-kept"),
+        ]
+    return rows
+
+
+@pytest.mark.parametrize(("rule", "example"), every_example())
 def test_both_clients_had_an_occasion_to_break_the_rule(
     emulator: EmulatorUnderTest,
     rule: ConductRule,
-    example: int,
+    example: Example,
 ) -> None:
-    ExampleClient(emulator).play(EXAMPLES[rule.name][example])
+    ExampleClient(emulator).play(example)
 
-    checked = emulator.told("GET", "/conduct?ended=true")["checked"]
-    assert checked[rule.name] > 0
+    conduct = emulator.told("GET", "/conduct?ended=true")
+    assert conduct["checked"][rule.name] > 0
 
 
 # The manual ---------------------------------------------------------------------------
@@ -84,7 +104,9 @@ SECTIONS = re.split("(?m)^### ", MANUAL.partition("\n## Rules\n")[2])[1:]
 
 
 def section_of(rule: ConductRule) -> str:
-    (section,) = [one for one in SECTIONS if one.startswith(f"`{rule.name}`")]
+    """The section of the manual about a rule."""
+    title = f"`{rule.name}`"
+    (section,) = [section for section in SECTIONS if section.startswith(title)]
     return section
 
 
@@ -112,13 +134,18 @@ def test_the_manual_shows_the_requests_that_break_a_rule(
 ) -> None:
     block = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
     documented = block.findall(section_of(rule))[0]
-    broken, _ = EXAMPLES[rule.name]
+    pattern = pattern_of(without_comments(documented))
+    broken = EXAMPLES[rule.name].breaks
 
     requests = ExampleClient(emulator).play(broken)
 
-    assert re.fullmatch(pattern_of(without_comments(documented)), requests)
+    assert re.fullmatch(pattern, requests)
 
 
 def without_comments(block: str) -> str:
-    lines = [line.partition("    #")[0] for line in block.splitlines()]
-    return "\n".join(" ".join(line.split()) for line in lines)
+    """Return the lines of a block, without comments and columns."""
+    lines = []
+    for line in block.splitlines():
+        request = line.partition("    #")[0]
+        lines.append(" ".join(request.split()))
+    return "\n".join(lines)
