@@ -16,15 +16,15 @@ def store() -> ImageStore:
     return ImageStore(MemoryBudget(LIMIT_BYTES), Signer(b"test"))
 
 
-def edit_of(*inputs: str) -> EditRecipe:
-    return EditRecipe(
-        width=2,
-        height=2,
-        format="png",
-        inputs=inputs,
-        instructions="x",
-        resolution="1k",
-    )
+EDIT_OF_A = EditRecipe(
+    width=2,
+    height=2,
+    format="png",
+    inputs=("a",),
+    instructions="x",
+    resolution="1k",
+)
+"""A picture that is made from another one, `a`."""
 
 
 WALKING = PremadeRecipe(
@@ -65,14 +65,15 @@ def test_what_can_be_drawn_again_is_dropped_oldest_first_and_no_more_than_needed
     store: ImageStore,
 ) -> None:
     store.put("a", b"x" * 40)
-    for key, recipe in (("b", WALKING), ("c", SITTING), ("d", STANDING)):
+    for key, recipe in {"b": WALKING, "c": SITTING, "d": STANDING}.items():
         store.plan(key, recipe)
         store.develop(recipe, key.encode() * 20)
 
     has_room = store.budget.make_room(30)
 
+    kept = [key for key in "abcd" if store.pictures[key].data is not None]
     assert has_room
-    assert [key for key in "abcd" if store.pictures[key].data is not None] == ["a", "d"]
+    assert kept == ["a", "d"]
     assert store.held_bytes == 60
 
 
@@ -91,27 +92,27 @@ def test_a_dropped_picture_is_planned_again_and_holds_what_it_is_made_from(
     store: ImageStore,
 ) -> None:
     store.put("a", b"12")
-    store.plan("b", edit_of("a"))
-    store.develop(edit_of("a"), b"345")
+    store.plan("b", EDIT_OF_A)
+    store.develop(EDIT_OF_A, b"345")
     store.budget.make_room(96)
 
     store.withdraw("a")
 
     assert set(store.pictures) == {"a", "b"}
     assert list(store.to_draw("b")) == ["b"]
-    assert store.pictures["b"].recipe == edit_of("a")
+    assert store.pictures["b"].recipe == EDIT_OF_A
 
 
 def test_what_a_picture_was_made_from_is_freed_when_it_is_drawn_again(
     store: ImageStore,
 ) -> None:
     store.put("a", b"12")
-    store.plan("b", edit_of("a"))
-    store.develop(edit_of("a"), b"345")
+    store.plan("b", EDIT_OF_A)
+    store.develop(EDIT_OF_A, b"345")
     store.budget.make_room(96)
     store.withdraw("a")
 
-    store.develop(edit_of("a"), b"345")
+    store.develop(EDIT_OF_A, b"345")
 
     assert set(store.pictures) == {"b"}
     assert store.held_bytes == 3
@@ -119,8 +120,8 @@ def test_what_a_picture_was_made_from_is_freed_when_it_is_drawn_again(
 
 def test_what_cannot_be_drawn_again_stays(store: ImageStore) -> None:
     store.put("a", b"12")
-    store.plan("b", edit_of("a"))
-    store.develop(edit_of("a"), b"345")
+    store.plan("b", EDIT_OF_A)
+    store.develop(EDIT_OF_A, b"345")
     store.withdraw("a")
 
     has_room = store.budget.make_room(98)
@@ -194,8 +195,8 @@ def test_what_is_drawn_ahead_is_no_part_of_the_state(store: ImageStore) -> None:
 def test_what_is_drawn_ahead_takes_a_quarter_of_the_limit_at_most(
     store: ImageStore,
 ) -> None:
-    for key, recipe in (("a", WALKING), ("b", SITTING)):
-        store.plan(key, recipe)
+    store.plan("a", WALKING)
+    store.plan("b", SITTING)
     store.keep_ahead(WALKING, b"1")
 
     store.keep_ahead(SITTING, b"x" * MAX_AHEAD_BYTES)
@@ -216,8 +217,8 @@ def test_what_is_drawn_ahead_makes_room_for_what_is_held(store: ImageStore) -> N
 def test_what_was_drawn_ahead_takes_no_room_once_it_is_asked_for(
     store: ImageStore,
 ) -> None:
-    for key, recipe in (("a", WALKING), ("b", SITTING)):
-        store.plan(key, recipe)
+    store.plan("a", WALKING)
+    store.plan("b", SITTING)
     store.keep_ahead(WALKING, b"x" * MAX_AHEAD_BYTES)
     store.develop(WALKING, b"x" * MAX_AHEAD_BYTES)
 
@@ -227,20 +228,36 @@ def test_what_was_drawn_ahead_takes_no_room_once_it_is_asked_for(
     assert store.held_bytes == MAX_AHEAD_BYTES
 
 
-@pytest.mark.parametrize("ends", ["freed", "closed"])
-def test_what_was_drawn_ahead_takes_no_room_once_its_picture_has_ended(
+@pytest.fixture
+def other(store: ImageStore) -> ImageStore:
+    """Another store in the same budget."""
+    return ImageStore(store.budget, Signer(b"other"))
+
+
+def test_what_was_drawn_ahead_takes_no_room_once_its_picture_is_freed(
     store: ImageStore,
-    ends: str,
+    other: ImageStore,
 ) -> None:
-    other = ImageStore(store.budget, Signer(b"other"))
     store.plan("a", WALKING)
     other.plan("b", SITTING)
     store.keep_ahead(WALKING, b"x" * MAX_AHEAD_BYTES)
 
-    if ends == "freed":
-        store.withdraw("a")
-    else:
-        store.close()
+    store.withdraw("a")
+    other.keep_ahead(SITTING, b"1")
+
+    assert store.drawn(WALKING) is None
+    assert other.drawn(SITTING) is not None
+
+
+def test_what_was_drawn_ahead_takes_no_room_once_its_store_is_closed(
+    store: ImageStore,
+    other: ImageStore,
+) -> None:
+    store.plan("a", WALKING)
+    other.plan("b", SITTING)
+    store.keep_ahead(WALKING, b"x" * MAX_AHEAD_BYTES)
+
+    store.close()
     other.keep_ahead(SITTING, b"1")
 
     assert store.drawn(WALKING) is None
