@@ -30,12 +30,11 @@ CLOCKED: Json = {
 @pytest.mark.parametrize(
     ("scenario", "name"),
     [
-        (CLOCKED, "clocked"),
-        (FAILING, "reads fail"),
-        ("problem:not_found", "problem:not_found"),
-        ({"use": "rate-limited"}, "rate-limited"),
+        pytest.param(CLOCKED, "clocked", id="object"),
+        pytest.param(FAILING, "reads fail", id="text"),
+        pytest.param("problem:not_found", "problem:not_found", id="name"),
+        pytest.param({"use": "rate-limited"}, "rate-limited", id="use"),
     ],
-    ids=["object", "text", "name", "use"],
 )
 def test_a_sandbox_begins_with_a_scenario(
     emulator: EmulatorUnderTest,
@@ -51,7 +50,14 @@ def test_a_sandbox_begins_with_a_scenario(
 
 @pytest.mark.parametrize(
     "scenario",
-    ["no-such", {"rule": []}, [], 5, {"use": "no-such"}, "scenario: ["],
+    [
+        pytest.param("no-such", id="an unknown name"),
+        pytest.param({"rule": []}, id="an unknown field"),
+        pytest.param([], id="a list"),
+        pytest.param(5, id="a number"),
+        pytest.param({"use": "no-such"}, id="use of an unknown name"),
+        pytest.param("scenario: [", id="a broken text"),
+    ],
 )
 def test_a_sandbox_with_a_bad_scenario_is_not_made(
     emulator: EmulatorUnderTest,
@@ -61,9 +67,10 @@ def test_a_sandbox_with_a_bad_scenario_is_not_made(
 
     answer = emulator.ask("POST", "/sandboxes", body)
 
+    sandbox = emulator.ask("GET", "/sandboxes/mine")
     assert answer.status == 422
     assert answer.code == "invalid_scenario"
-    assert emulator.ask("GET", "/sandboxes/mine").status == 404
+    assert sandbox.status == 404
 
 
 @pytest.mark.parametrize(
@@ -91,13 +98,14 @@ def test_a_creation_overrides_the_clock_of_its_scenario(
 
 @pytest.mark.emulator(seed=1)
 def test_seed_and_world_are_those_of_the_scenario(emulator: EmulatorUnderTest) -> None:
+    seeded = emulator.make_sandbox("seeded", seed=7)
+
     sandbox = emulator.make_sandbox("mine", scenario=CLOCKED)
 
-    seeded = emulator.make_sandbox("seeded", seed=7)
     demo = sandbox["teams"][0]
-
+    demo_with_seed = seeded["teams"][0]
     assert demo["credits"] == 5
-    assert demo["id"] == seeded["teams"][0]["id"]
+    assert demo["id"] == demo_with_seed["id"]
 
 
 @pytest.mark.emulator(scenario=FAILING)
@@ -116,7 +124,12 @@ def test_the_scenario_of_the_process_runs_again_after_a_reset(
 # The file of a new sandbox's scenario ------------------------------------------------
 
 PATH = f"/tests/{'deep/' * 100}mine.yaml"
-PAUSED = "scenario: x\ntimeline:\n  - at: 0s\n    set: {admission: paused}\n"
+PAUSED = """\
+scenario: x
+timeline:
+  - at: 0s
+    set: {admission: paused}
+"""
 
 
 def test_a_mistake_in_the_scenario_of_a_new_sandbox_is_cited_by_its_file(
@@ -189,9 +202,13 @@ def test_the_readings_of_a_scenario_give_way_to_those_of_the_sandbox(
 
 
 PINNED: Json = {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z"}
+FREE_OR_PINNED = pytest.mark.parametrize(
+    "options",
+    [pytest.param({}, id="free"), pytest.param(PINNED, id="pinned")],
+)
 
 
-@pytest.mark.parametrize("options", [{}, PINNED], ids=str)
+@FREE_OR_PINNED
 def test_seed_clock_and_premade_ingredients_of_a_scenario_are_not_taken_over(
     emulator: EmulatorUnderTest,
     options: Json,
@@ -201,13 +218,15 @@ def test_seed_clock_and_premade_ingredients_of_a_scenario_are_not_taken_over(
     put = emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
 
     sandbox = emulator.told("GET", "/sandboxes/mine")
+    demo = sandbox["teams"][0]
+    demo_before = before["teams"][0]
     assert put["takes_effect_at_reset"] == ["seed", "clock", "premade"]
     assert emulator.count("/poses", "iwe_demo_full_mine") == 4
     assert sandbox["clock"] == before["clock"]
-    assert sandbox["teams"][0] == {**before["teams"][0], "credits": 5}
+    assert demo == {**demo_before, "credits": 5}
 
 
-@pytest.mark.parametrize("options", [{}, PINNED], ids=str)
+@FREE_OR_PINNED
 def test_seed_clock_and_premade_ingredients_of_a_scenario_are_those_after_a_reset(
     emulator: EmulatorUnderTest,
     options: Json,
@@ -217,14 +236,16 @@ def test_seed_clock_and_premade_ingredients_of_a_scenario_are_those_after_a_rese
 
     reset = emulator.reset("mine")
 
+    demo = reset["teams"][0]
+    demo_before = before["teams"][0]
     assert reset["clock"]["now"] == "2026-03-01T00:00:00.000Z"
     assert reset["clock"]["mode"] == "auto"
-    assert reset["teams"][0]["credits"] == 5
-    assert reset["teams"][0]["id"] != before["teams"][0]["id"]
+    assert demo["credits"] == 5
+    assert demo["id"] != demo_before["id"]
     assert emulator.count("/poses", "iwe_demo_full_mine") == 0
 
 
-@pytest.mark.parametrize("options", [{}, PINNED], ids=str)
+@FREE_OR_PINNED
 def test_a_reset_after_the_end_of_a_scenario_gives_what_the_sandbox_was(
     emulator: EmulatorUnderTest,
     options: Json,
@@ -234,8 +255,9 @@ def test_a_reset_after_the_end_of_a_scenario_gives_what_the_sandbox_was(
     emulator.reset("mine")
 
     emulator.ask("DELETE", "/scenario", sandbox="mine")
+    reset = emulator.reset("mine")
 
-    assert emulator.reset("mine") == before
+    assert reset == before
 
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])
@@ -250,7 +272,8 @@ def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(
     emulator.told("PUT", "/scenario", scenario, sandbox="mine")
     emulator.told("POST", "/clock/advance", {"seconds": 1}, sandbox="mine")
 
-    answer = emulator.get("/team", "iwe_demo_full_mine")
-    assert answer.status == 401
-    assert answer.code == "credential_revoked"
-    assert emulator.get("/team").status == 200
+    in_sandbox = emulator.get("/team", "iwe_demo_full_mine")
+    in_default_sandbox = emulator.get("/team")
+    assert in_sandbox.status == 401
+    assert in_sandbox.code == "credential_revoked"
+    assert in_default_sandbox.status == 200
