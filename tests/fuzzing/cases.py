@@ -60,15 +60,17 @@ def amounts(some: int, many: int) -> list[ParameterSet]:
 
 
 def cases(name: str, amount: int) -> Iterator[Case]:
+    """Iterate over the first cases of a name."""
     for number in range(amount):
-        yield Case(name, number, Random(f"{name} {number}"))
+        chance = Random(f"{name} {number}")
+        yield Case(name, number, chance)
 
 
 def in_pieces(data: bytes, chance: Random, most: int = 8) -> list[bytes]:
     """Cut bytes at random places; none of the pieces is empty."""
     number = chance.choice((0, 0, 1, 2, most))
-    places = sorted(chance.randrange(len(data) + 1) for _ in range(number))
-    pieces = [data[start:end] for start, end in pairwise([0, *places, len(data)])]
+    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(number))
+    pieces = [data[start:end] for start, end in pairwise([0, *cuts, len(data)])]
     return [piece for piece in pieces if piece]
 
 
@@ -83,27 +85,32 @@ def changed_bytes(
     """
     place = chance.randrange(len(data) + 1)
     before = data[:place]
+    after = data[place:]
     match chance.randrange(5):
         case 0:
-            return before + chance.choice(inserts) + data[place:]
+            insert = chance.choice(inserts)
+            return before + insert + after
         case 1:
-            return before + data[place + chance.choice((1, 2, 10)) :]
-        case 2 if place < len(data):
-            turned = data[place] ^ (1 << chance.randrange(8))
-            return before + bytes([turned]) + data[place + 1 :]
+            left_out = chance.choice((1, 2, 10))
+            return before + after[left_out:]
+        case 2 if after:
+            bit = 1 << chance.randrange(8)
+            turned = after[0] ^ bit
+            return before + bytes([turned]) + after[1:]
         case 3:
             return before
         case _:
-            return before + data[place : place + 20] + data[place:]
+            return before + after[:20] + after
 
 
 def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
     """Return all that the emulator knows, as plain data."""
     sandboxes = emulator.application.sandboxes
     keys: list[str] = []
-    for sandbox in sandboxes.by_id.values():
+    states: dict[str, Any] = {}
+    for identifier, sandbox in sandboxes.by_id.items():
         keys += [key for key in sandbox.credentials if sandboxes.find_caller(key)]
-    states = {name: _all_of(sandbox) for name, sandbox in sandboxes.by_id.items()}
+        states[identifier] = _all_of(sandbox)
     return {
         "held_bytes": sandboxes.memory.held_bytes,
         "keys": sorted(keys),
@@ -112,23 +119,23 @@ def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
 
 
 def _all_of(sandbox: Sandbox) -> dict[str, Any]:
-    content = b"".join(archive.save(sandbox, sandbox.clock.now()))
-    tables = parts_of(content)
-    known: dict[str, Any] = tables.pop("head")
-    del known["last_sequence"]
-    known |= known.pop("state")
+    """Return all that a sandbox knows."""
+    pieces = archive.save(sandbox, sandbox.clock.now())
+    tables = parts_of(b"".join(pieces))
+    state: dict[str, Any] = tables.pop("head")
+    del state["last_sequence"]
+    state |= state.pop("state")
     for name in COUNTERS_OF_REQUESTS:
-        known["counters"].pop(name, None)
-    known["rows"] = {}
+        state["counters"].pop(name, None)
+    state["rows"] = {}
     for table, rows in tables.items():
         for index, row in enumerate(rows):
-            known["rows"][f"{table}/{index}"] = row
-    known["sizes"] = {
-        key: len(picture.data or b"")
-        for key, picture in sandbox.images.pictures.items()
-    }
-    known["held"] = list(sandbox.held_admissions)
-    return known
+            state["rows"][f"{table}/{index}"] = row
+    state["sizes"] = {}
+    for key, picture in sandbox.images.pictures.items():
+        state["sizes"][key] = len(picture.data or b"")
+    state["held"] = list(sandbox.held_admissions)
+    return state
 
 
 def differences(
