@@ -76,8 +76,7 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
         name: lines[span.start - 1 : span.end]
         for name, span in changed.line_span_by_function_name.items()
     }
-    module = file.relative_to(ROOT / "emulator").with_suffix("")
-    module_name = ".".join(module.parts).removesuffix(".__init__")
+    module = module_of(file)
     path = file.relative_to(ROOT / "emulator" / PACKAGE).as_posix()
     for name in changed.mutant_names:
         original = f"{name.partition('__mutmut_')[0]}__mutmut_orig"
@@ -87,19 +86,22 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
         after = [line.replace(name, own_name) for line in functions[name]]
         removed, added = changed_lines(before, after)
         is_of_text = '"' in removed and '"' in added
-        if not (is_of_text and skeleton(before) == skeleton(after)):
-            source = textwrap.dedent("\n".join(after))
-            names = tuple(function.split("."))
-            changed_function = ChangedFunction(
-                f"{module_name}.{name}",
-                module_name,
-                names,
-                source,
-            )
-            yield Mutant(
-                changed_function,
-                Change(f"{path}: {function}", removed, added),
-            )
+        if is_of_text and skeleton(before) == skeleton(after):
+            continue
+        changed_function = ChangedFunction(
+            name=f"{module}.{name}",
+            module=module,
+            path=tuple(function.split(".")),
+            source=textwrap.dedent("\n".join(after)),
+        )
+        change = Change(f"{path}: {function}", removed, added)
+        yield Mutant(changed_function, change)
+
+
+def module_of(file: Path) -> str:
+    """Return the name by which a file is imported."""
+    path = file.relative_to(ROOT / "emulator").with_suffix("")
+    return ".".join(path.parts).removesuffix(".__init__")
 
 
 def function_of(name: str) -> str:
@@ -138,15 +140,19 @@ def skeleton(function: Sequence[str]) -> str:
     """Return the syntax of a function, with every message in it left empty."""
     tree = ast.parse(textwrap.dedent("\n".join(function)))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = "" if " " in node.value else node.value
+        if not isinstance(node, ast.Constant):
+            continue
+        if isinstance(node.value, str) and " " in node.value:
+            node.value = ""
     return ast.dump(tree)
 
 
 def mutants_in(room: str) -> list[Mutant]:
     """Return the mutants of a room, or of a single file."""
     place = ROOT / "emulator" / PACKAGE / room
-    files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    files = [place]
+    if place.is_dir():
+        files = sorted(place.rglob("*.py"))
     mutants: list[Mutant] = []
     for file in files:
         mutants += mutants_of(file)
@@ -173,9 +179,11 @@ def survivors_among(place: str, mutants: Sequence[Mutant]) -> list[Mutant]:
 def listed_changes() -> set[Change]:
     """Return the changes that are listed with a reason."""
     entries = json.loads(SURVIVORS.read_text(encoding="utf-8"))
-    return {
-        Change(entry["place"], entry["before"], entry["after"]) for entry in entries
-    }
+    changes = set()
+    for entry in entries:
+        change = Change(entry["place"], entry["before"], entry["after"])
+        changes.add(change)
+    return changes
 
 
 def mutants_by_place(
@@ -186,8 +194,9 @@ def mutants_by_place(
     by_place = {place: mutants_in(place) for place in places}
     if sample is None:
         return by_place
-    mutants = [*itertools.chain.from_iterable(by_place.values())]
-    drawn = set(random.Random(SEED).sample(mutants, min(sample, len(mutants))))
+    all_mutants = [*itertools.chain.from_iterable(by_place.values())]
+    count = min(sample, len(all_mutants))
+    drawn = set(random.Random(SEED).sample(all_mutants, count))
     return {
         place: [mutant for mutant in mutants if mutant in drawn]
         for place, mutants in by_place.items()
@@ -215,7 +224,9 @@ def main() -> int:
         changes = [mutant.change for mutant in survivors]
         unlisted += [change for change in changes if change not in listed]
     print(*unlisted, sep="\n")
-    return 1 if unlisted else 0
+    if unlisted:
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

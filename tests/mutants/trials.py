@@ -61,10 +61,10 @@ class ChangedFunction:
 
     def code_now(self) -> FunctionType:
         """Return the function as it is."""
-        found: Any = importlib.import_module(self.module)
+        member: Any = importlib.import_module(self.module)
         for name in self.path:
-            found = vars(found)[name]
-        function = getattr(found, "__func__", found)
+            member = vars(member)[name]
+        function = getattr(member, "__func__", member)
         assert isinstance(function, FunctionType), self.name
         return function
 
@@ -75,9 +75,14 @@ class ChangedFunction:
         source = self.source
         for class_name in reversed(self.path[:-1]):
             source = f"class {class_name}:\n{textwrap.indent(source, '    ')}"
-        flags = __future__.annotations.compiler_flag
-        file = function.__code__.co_filename
-        exec(compile(source, file, "exec", flags, dont_inherit=True), namespace)
+        code = compile(
+            source,
+            filename=function.__code__.co_filename,
+            mode="exec",
+            flags=__future__.annotations.compiler_flag,
+            dont_inherit=True,
+        )
+        exec(code, namespace)
         changed = namespace[self.path[0]]
         for name in self.path[1:]:
             changed = vars(changed)[name]
@@ -115,24 +120,26 @@ class Trials:
         Helpers.run = draw_here  # type: ignore[assignment, method-assign]
         self._items = session.items
         calls = self._observe()
+        most_at_once = os.cpu_count() or 1
         running: dict[int, str] = {}
         for function in self._functions:
             tests = self._tests_of(function, calls)
             if not tests:
                 self.uncalled.add(function.name)
                 continue
-            while len(running) == (os.cpu_count() or 1):
+            while len(running) == most_at_once:
                 self._end_of_one(running)
-            running[self._start(function, tests)] = function.name
+            process = self._start(function, tests)
+            running[process] = function.name
         while running:
             self._end_of_one(running)
         return True
 
     def survives(self, function: ChangedFunction) -> bool:
         """Tell whether no test noticed a change."""
-        return (
-            function.name in self.uncalled or self.exit_codes[function.name] == SURVIVED
-        )
+        if function.name in self.uncalled:
+            return True
+        return self.exit_codes[function.name] == SURVIVED
 
     def _observe(self) -> Mapping[str, Mapping[int, Sequence[str]]]:
         """Run all tests, and return by file and line which of them were there."""
@@ -141,14 +148,16 @@ class Trials:
         }
         coverage = Coverage(data_file=None, config_file=False, include=sorted(files))
         coverage.start()
-        for number in range(len(self._items)):
+        all_tests = range(len(self._items))
+        for number in all_tests:
             coverage.switch_context(str(number))
-            begun_at = time.process_time()
-            passed = self._passes(number, [*range(len(self._items))])
-            self._seconds[number] = time.process_time() - begun_at
-            if not passed:
+            began_at = time.process_time()
+            passed = self._passes(number, all_tests)
+            seconds = time.process_time() - began_at
+            if passed:
+                self._seconds[number] = seconds
+            else:
                 self.broken_tests.append(self._items[number].nodeid)
-                del self._seconds[number]
         coverage.stop()
         data = coverage.get_data()
         return {file: data.contexts_by_lineno(file) for file in files}
@@ -163,8 +172,9 @@ class Trials:
         contexts = set[str]()
         for line in lines_of(code) - {code.co_firstlineno}:
             contexts.update(calls[code.co_filename].get(line, ()))
-        tests = {int(context) for context in contexts if context}
-        return sorted(tests & self._seconds.keys(), key=self._seconds.__getitem__)
+        callers = {int(context) for context in contexts if context}
+        passing = callers & self._seconds.keys()
+        return sorted(passing, key=lambda number: self._seconds[number])
 
     def _start(self, function: ChangedFunction, tests: Sequence[int]) -> int:
         """Start the process that tries a change, and return its id."""
