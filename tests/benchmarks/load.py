@@ -8,6 +8,7 @@ import json
 import selectors
 import socket
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
@@ -44,16 +45,18 @@ class Connection:
         data = bytearray()
         while (end := data.find(b"\r\n\r\n")) < 0:
             self._receive(data)
-        lines = data[:end].decode("latin-1").split("\r\n")
-        headers = dict(line.lower().split(": ", 1) for line in lines[1:])
-        length = end + 4 + int(headers.get("content-length", 0))
+        status_line, *header_lines = data[:end].decode("latin-1").split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in header_lines)
+        body_start = end + 4
+        length = body_start + int(headers.get("content-length", 0))
         if headers.get("transfer-encoding") == "chunked":
             raise RuntimeError("a chunked answer")
         while len(data) < length:
             self._receive(data)
-        if int(lines[0].split()[1]) >= 300:
+        status = int(status_line.split()[1])
+        if status >= 300:
             raise RuntimeError(bytes(data).decode(errors="replace"))
-        return Answer(bytes(data[end + 4 : length]), length)
+        return Answer(bytes(data[body_start:length]), length)
 
     def read(self, request: bytes) -> bytes:
         """Send a request, and return the body of its answer."""
@@ -66,6 +69,20 @@ class Connection:
         data += received
 
 
+@dataclass(slots=True)
+class Repetition:
+    """A request that is sent again and again on a connection of its own."""
+
+    request: Template
+    stream: socket.socket
+    received: int = 0
+    """Bytes of the answer that is awaited."""
+    sent_at: float = 0.0
+
+    def send(self, number: int) -> None:
+        self.stream.sendall(self.request.number(number))
+
+
 def put_under_load(
     port: int,
     requests: list[Template],
@@ -74,73 +91,79 @@ def put_under_load(
 ) -> tuple[int, float]:
     """Send each request again and again on a connection of its own; return the number of answers and the p99 in ms."""
     numbers = count(first_number)
-    [length] = {
-        Connection(port).ask(request.number(next(numbers))).length
-        for request in requests
-    }
-    sockets = [Connection(port).stream for _ in requests]
+    length = length_of_answers(port, requests, numbers)
     selector = selectors.DefaultSelector()
-    received = {}
-    for each, request in zip(sockets, requests, strict=True):
-        selector.register(each, selectors.EVENT_READ, request)
-        received[each.fileno()] = 0
-        each.sendall(request.number(next(numbers)))
+    for request in requests:
+        repetition = Repetition(request, Connection(port).stream)
+        selector.register(repetition.stream, selectors.EVENT_READ, repetition)
+    repetitions = [key.data for key in selector.get_map().values()]
+    now = time.perf_counter()
+    end = now + seconds
+    for repetition in repetitions:
+        repetition.sent_at = now
+        repetition.send(next(numbers))
     took: list[float] = []
-    start = now = time.perf_counter()
-    sent = dict.fromkeys(received, start)
-    end = start + seconds
     while now < end:
-        for selected, _ in selector.select(1.0):
-            ready = selected.fileobj
-            assert isinstance(ready, socket.socket)
-            data = ready.recv(CHUNK_BYTES)
-            got = received[selected.fd] + len(data)
-            if got < length and data:
-                received[selected.fd] = got
-                continue
-            if got != length or (
-                not data.startswith(b"HTTP/1.1 2", 0) and received[selected.fd] == 0
-            ):
+        for key, _ in selector.select(1.0):
+            repetition = key.data
+            data = repetition.stream.recv(CHUNK_BYTES)
+            is_first_piece = repetition.received == 0
+            is_success = not is_first_piece or data.startswith(b"HTTP/1.1 2")
+            repetition.received += len(data)
+            if not data or not is_success or repetition.received > length:
                 raise RuntimeError(f"answer {len(took)}: {data[:400]!r}")
-            received[selected.fd] = 0
+            if repetition.received < length:
+                continue
             now = time.perf_counter()
-            took.append(now - sent[selected.fd])
-            sent[selected.fd] = now
-            ready.send(selected.data.number(next(numbers)))
-    for each in sockets:
-        each.close()
+            took.append(now - repetition.sent_at)
+            repetition.received = 0
+            repetition.sent_at = now
+            repetition.send(next(numbers))
+    for repetition in repetitions:
+        repetition.stream.close()
     selector.close()
     took.sort()
-    return len(took), took[len(took) * 99 // 100] * 1000
+    p99 = took[len(took) * 99 // 100]
+    return len(took), p99 * 1000
+
+
+def length_of_answers(
+    port: int,
+    requests: list[Template],
+    numbers: Iterator[int],
+) -> int:
+    """Send each request once, and return the length that all answers must have."""
+    lengths = set()
+    for request in requests:
+        connection = Connection(port)
+        answer = connection.ask(request.number(next(numbers)))
+        connection.stream.close()
+        lengths.add(answer.length)
+    (length,) = lengths
+    return length
 
 
 def measure_photoshoot(port: int, key: str, body: Any, number: int) -> float:
     """Order pictures like no others, poll and download them; return the milliseconds."""
-    body = {
-        **body,
-        "colorway": {"name": f"Number {number}"},
-    }  # the same pictures would be drawn only once
-    order = template(
-        "POST",
-        "/v1/generations/product-photography",
-        key,
-        body,
-        is_numbered=True,
-    )
     connection = Connection(port)
+
+    def read(path: str) -> Any:
+        request = template("GET", path, key)
+        return connection.ask(request.before).json()
+
+    # The same pictures would be drawn only once.
+    own_body = {**body, "colorway": {"name": f"Number {number}"}}
+    path = "/v1/generations/product-photography"
+    order = template("POST", path, key, own_body, is_numbered=True)
     start = time.perf_counter()
     work = connection.ask(order.number(number)).json()
     while work["status"] not in ("completed", "failed"):
-        work = connection.ask(
-            template("GET", f"/v1/generations/{work['id']}", key).before
-        ).json()
+        work = read(f"/v1/generations/{work['id']}")
     for output in work["outputs"]:
-        asset = connection.ask(
-            template("GET", f"/v1/assets/{output['asset']['id']}", key).before
-        ).json()
-        connection.ask(
-            template("GET", "/" + asset["url"].split("/", 3)[3], "none").before
-        )
+        asset = read(f"/v1/assets/{output['asset']['id']}")
+        path_of_bytes = "/" + asset["url"].split("/", 3)[3]
+        download = template("GET", path_of_bytes, "none")
+        connection.ask(download.before)
     elapsed_ms = (time.perf_counter() - start) * 1000
     connection.stream.close()
     return elapsed_ms
