@@ -42,16 +42,21 @@ class Figure:
         values = self.rounds.get(server)
         if not values:
             return ""
-        return f"{min(values):,.1f} / {statistics.median(values):,.1f}"
+        least = min(values)
+        middle = statistics.median(values)
+        return f"{least:,.1f} / {middle:,.1f}"
 
 
 def print_table(figures: list[Figure], servers: tuple[str, ...]) -> None:
     """Print the figures in columns that are as wide as their widest cell."""
-    lines = [["least / median of the rounds", "", *servers, "ratio", "aim"]]
+    rows = [["least / median of the rounds", "", *servers, "ratio", "aim"]]
     for figure in figures:
         cells = [figure.cell(server) for server in servers]
-        lines.append([figure.name, figure.unit, *cells, figure.ratio(), figure.aim])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        padded = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        rows.append([figure.name, figure.unit, *cells, figure.ratio(), figure.aim])
+    widths = []
+    for column in zip(*rows, strict=True):
+        widest = max(column, key=len)
+        widths.append(len(widest))
+    for row in rows:
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         print("  ".join(padded).rstrip())

@@ -81,6 +81,19 @@ class Repetition:
 
     def send(self, number: int) -> None:
         self.stream.sendall(self.request.number(number))
+        self.received = 0
+
+    def has_answer(self, length: int) -> bool:
+        """Receive what has come, and tell whether the answer is whole.
+
+        Raises RuntimeError unless it is a success of this length.
+        """
+        data = self.stream.recv(CHUNK_BYTES)
+        is_success = self.received > 0 or data.startswith(b"HTTP/1.1 2")
+        self.received += len(data)
+        if not data or not is_success or self.received > length:
+            raise RuntimeError(f"not the expected answer: {data[:400]!r}")
+        return self.received == length
 
 
 def put_under_load(
@@ -106,17 +119,10 @@ def put_under_load(
     while now < end:
         for key, _ in selector.select(1.0):
             repetition = key.data
-            data = repetition.stream.recv(CHUNK_BYTES)
-            is_first_piece = repetition.received == 0
-            is_success = not is_first_piece or data.startswith(b"HTTP/1.1 2")
-            repetition.received += len(data)
-            if not data or not is_success or repetition.received > length:
-                raise RuntimeError(f"answer {len(took)}: {data[:400]!r}")
-            if repetition.received < length:
+            if not repetition.has_answer(length):
                 continue
             now = time.perf_counter()
             took.append(now - repetition.sent_at)
-            repetition.received = 0
             repetition.sent_at = now
             repetition.send(next(numbers))
     for repetition in repetitions:
