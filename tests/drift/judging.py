@@ -13,7 +13,8 @@ from tests.drift.recorded_service import CONTRACT
 def judged(*recordings: Sequence[RecordedExchange]) -> Report:
     """Judge some recordings."""
     read = [Recording(exchanges) for exchanges in recordings]
-    return Judgement(recognize(read, CONTRACT), DriftOptions()).report()
+    recognized = recognize(read, CONTRACT)
+    return Judgement(recognized, DriftOptions()).report()
 
 
 def differences_in(*recordings: Sequence[RecordedExchange]) -> list[str]:
@@ -36,5 +37,6 @@ def differences_in(*recordings: Sequence[RecordedExchange]) -> list[str]:
 
 def calls_in(exchanges: Sequence[RecordedExchange]) -> Sequence[RecordedCall]:
     """Return the calls of a recording that has one address."""
-    (traffic,) = recognize([Recording(exchanges)], CONTRACT).traffics
+    recognized = recognize([Recording(exchanges)], CONTRACT)
+    (traffic,) = recognized.traffics
     return traffic.calls

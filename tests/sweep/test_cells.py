@@ -32,8 +32,9 @@ def test_a_cell_of_a_call_is_a_rule_about_its_operation(
     nth: str,
     then: object,
 ) -> None:
-    (rule,) = Cell.read(cell).scenario({})["rules"]
+    scenario = Cell.read(cell).scenario({})
 
+    (rule,) = scenario["rules"]
     assert cell == rule["name"]
     assert {"operation": match} == rule["match"]
     assert {"nth": nth, "per": "team"} == rule["when"]
@@ -41,8 +42,9 @@ def test_a_cell_of_a_call_is_a_rule_about_its_operation(
 
 
 def test_a_cell_of_bytes_is_a_rule_about_their_surface() -> None:
-    (rule,) = Cell.read("upload#1:cut").scenario({})["rules"]
+    scenario = Cell.read("upload#1:cut").scenario({})
 
+    (rule,) = scenario["rules"]
     assert {"bytes": "upload"} == rule["match"]
 
 
@@ -56,8 +58,9 @@ def test_a_cell_of_bytes_is_a_rule_about_their_surface() -> None:
 def test_a_cell_of_work_is_a_rule_about_its_kind(cell: str, then: object) -> None:
     kinds = {"createPose": "pose.create"}
 
-    (rule,) = Cell.read(cell).scenario(kinds)["rules"]
+    scenario = Cell.read(cell).scenario(kinds)
 
+    (rule,) = scenario["rules"]
     assert {"work": "pose.create"} == rule["match"]
     assert then == rule["then"]
 
@@ -65,6 +68,8 @@ def test_a_cell_of_work_is_a_rule_about_its_kind(cell: str, then: object) -> Non
 def test_every_cell_is_a_scenario_that_can_be_put_in_force() -> None:
     contract = load_contract()
     journal = [entry(name) for name in contract.operations]
+    cells = cells_of({"": [journal]})[""]
 
-    for cell in cells_of({"": [journal]})[""]:
-        parse_scenario(json.encode(cell.scenario({})), "cell", contract)
+    for cell in cells:
+        text = json.encode(cell.scenario({}))
+        parse_scenario(text, "cell", contract)
