@@ -126,7 +126,7 @@ def test_a_costly_beginning_of_a_sandbox_is_refused_quickly(
     answer = emulator.ask("POST", "/sandboxes", body)
     seconds = time.process_time() - began_at
 
-    assert answer.status in (400, 422)
+    assert answer.status in {400, 422}
     assert seconds < MAX_SECONDS
 
 
@@ -172,7 +172,7 @@ def test_a_document_that_waits_to_be_read_does_not_delay_a_stop(
     read, waiting = emulator.run(send_two_and_stop())
 
     assert read is not None
-    assert read.status in (400, 422)
+    assert read.status in {400, 422}
     assert waiting is not None
     assert waiting.code == "service_unavailable"
 
