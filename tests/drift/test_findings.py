@@ -1,10 +1,12 @@
 """How differences are reported: once for each kind, with prices and places."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from image_workflow_emulator.drift.differences import Difference, folded
+from image_workflow_emulator.drift.exchanges import RecordedExchange
 from tests.drift.judging import differences_in, judged
 from tests.drift.recorded_service import ORDER, PHOTOGRAPHY, RecordedService
 from tests.drift.tampering import (
@@ -25,7 +27,8 @@ from tests.drift.tour import upscale_of
 SECTION_2 = "The fields of the resource (section 2)"
 
 
-def only_message(exchanges: Any) -> str:
+def only_message(exchanges: Sequence[RecordedExchange]) -> str:
+    """Judge a recording, and return the message of its one finding."""
     (finding,) = judged(exchanges).findings
     return finding.message
 
@@ -37,8 +40,9 @@ def with_status(number: int, marks: bytes) -> Change:
     """Return a change of the status of the answers whose body has some bytes."""
 
     def changed(exchange: Any) -> Any:
-        has_marks = marks in (exchange.response_body or b"")
-        return status(number)(exchange) if has_marks else exchange
+        if marks not in (exchange.response_body or b""):
+            return exchange
+        return status(number)(exchange)
 
     return changed
 
@@ -104,8 +108,9 @@ def cut(value: Any) -> Any:
         return {name: cut(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [cut(item) for item in value]
-    is_timestamp = isinstance(value, str) and value.endswith(".000Z")
-    return value.removesuffix(".000Z") + "Z" if is_timestamp else value
+    if isinstance(value, str) and value.endswith(".000Z"):
+        return value.removesuffix(".000Z") + "Z"
+    return value
 
 
 def without_milliseconds(answer: dict[str, Any]) -> None:
@@ -172,13 +177,27 @@ def test_a_field_that_every_echo_lacks_is_a_difference_of_each_operation() -> No
 # Prices -------------------------------------------------------------------------------
 
 
-def costing(reserved: int, charged: int | None = None) -> Change:
-    def change(work: dict[str, Any]) -> None:
+def with_price(
+    exchanges: Sequence[RecordedExchange],
+    path: str,
+    reserved: int,
+    charged: int,
+) -> list[RecordedExchange]:
+    """Return exchanges in which all work at a path has a price."""
+
+    def set_price(work: dict[str, Any]) -> None:
         work["credits"]["reserved"] = reserved
-        if charged is not None and work["credits"]["charged"]:
+        if work["credits"]["charged"]:
             work["credits"]["charged"] = charged
 
-    return where_json(change)
+    change = where_json(set_price)
+    changed = []
+    for exchange in exchanges:
+        if path in exchange.url:
+            changed.append(change(exchange))
+        else:
+            changed.append(exchange)
+    return changed
 
 
 def test_a_price_that_differs_is_a_breach_of_section_4() -> None:
@@ -186,10 +205,7 @@ def test_a_price_that_differs_is_a_breach_of_section_4() -> None:
     asset = service.upload(1_000, 900).json["id"]
     order = upscale_of(asset, "2k")
     service.finished(service.call("createUpscaleGeneration", order))
-    dearer = [
-        costing(2, 2)(exchange) if "/generations/" in exchange.url else exchange
-        for exchange in service.exchanges
-    ]
+    dearer = with_price(service.exchanges, "/generations/", 2, 2)
 
     (finding,) = judged(dearer).findings
 
@@ -241,12 +257,7 @@ def test_a_price_is_that_of_one_thing(
     price: str,
 ) -> None:
     service = orders_of(order)
-    changed = [
-        costing(reserved, reserved)(exchange)
-        if "/generations/" in exchange.url
-        else exchange
-        for exchange in service.exchanges
-    ]
+    changed = with_price(service.exchanges, "/generations/", reserved, reserved)
 
     message = only_message(changed)
 
@@ -255,10 +266,7 @@ def test_a_price_is_that_of_one_thing(
 
 def test_each_price_that_differs_is_one_line() -> None:
     service = orders_of({}, {}, {"resolution": "2k"})
-    dearer = [
-        costing(2, 2)(exchange) if "/generations/" in exchange.url else exchange
-        for exchange in service.exchanges
-    ]
+    dearer = with_price(service.exchanges, "/generations/", 2, 2)
 
     messages = [finding.message for finding in judged(dearer).findings]
 
@@ -270,10 +278,7 @@ def test_each_price_that_differs_is_one_line() -> None:
 
 def test_a_charge_above_what_was_reserved_is_a_price_too() -> None:
     service = orders_of({})
-    changed = [
-        costing(1, 3)(exchange) if "/generations/" in exchange.url else exchange
-        for exchange in service.exchanges
-    ]
+    changed = with_price(service.exchanges, "/generations/", 1, 3)
 
     message = only_message(changed)
 
@@ -294,10 +299,7 @@ def test_a_background_may_cost_nothing_or_one_credit(charged: int) -> None:
     (photo,) = service.photos(1)
     body = {"name": "Probe", "kind": "backdrop", "asset_id": photo}
     service.finished(service.call("createBackground", body))
-    changed = [
-        costing(1, charged)(exchange) if "/operations/" in exchange.url else exchange
-        for exchange in service.exchanges
-    ]
+    changed = with_price(service.exchanges, "/operations/", 1, charged)
 
     findings = judged(changed).findings
 
