@@ -52,25 +52,35 @@ def make_library(sandbox: Sandbox) -> list[Any]:
 def test_what_is_given_is_returned_when_it_is_finished(sandbox: Sandbox) -> None:
     library = make_library(sandbox)
 
-    assert [resource["object"] for resource in library] == [
+    product = library[0]
+    kinds = [resource["object"] for resource in library]
+    assert kinds == [
         "product",
         "fashion_model",
         "background",
         "pose",
         "photography_style",
     ]
-    assert len(library[0]["asset_ids"]) == 2
+    assert len(product["asset_ids"]) == 2
 
 
-@pytest.mark.parametrize("is_named_by", ["a resource", "an id"])
-def test_a_photoshoot_is_returned_when_it_is_finished(
+def test_a_photoshoot_is_returned_when_it_is_finished(sandbox: Sandbox) -> None:
+    shirt = sandbox.given.product("Linen shirt")
+
+    shoot = sandbox.given.photoshoot(products=[shirt], resolution="2k")
+
+    assert shoot["object"] == "generation"
+    assert shoot["status"] == "completed"
+    assert len(shoot["outputs"]) == 4
+    assert sandbox.team("Demo").reserved == 0
+
+
+def test_the_products_of_a_photoshoot_may_be_named_by_their_ids(
     sandbox: Sandbox,
-    is_named_by: str,
 ) -> None:
     shirt = sandbox.given.product("Linen shirt")
-    product = shirt["id"] if is_named_by == "an id" else shirt
 
-    shoot = sandbox.given.photoshoot(products=[product], resolution="2k")
+    shoot = sandbox.given.photoshoot(products=[shirt["id"]], resolution="2k")
 
     assert shoot["object"] == "generation"
     assert shoot["status"] == "completed"
@@ -145,7 +155,8 @@ def test_no_limit_of_requests_holds_for_what_is_given(manual: Sandbox) -> None:
 
     products = [manual.given.product(f"Shirt {number}") for number in range(8)]
 
-    assert len({product["id"] for product in products}) == 8
+    ids = {product["id"] for product in products}
+    assert len(ids) == 8
 
 
 # Refusals ----------------------------------------------------------------------------
@@ -254,9 +265,9 @@ def test_nothing_is_made_of_a_file_with_a_mistake(
     with pytest.raises(EmulatorError) as refused:
         manual.given.file(file)
 
-    manual.save(tmp_path / "state")
-    tables = parts_of((tmp_path / "state").read_bytes()).keys()
-
+    state = tmp_path / "state"
+    manual.save(state)
+    tables = parts_of(state.read_bytes())
     assert str(refused.value).startswith(f"{file}:{complaint}")
     assert "products" not in tables
     assert "assets" not in tables
