@@ -185,12 +185,13 @@ def test_a_new_team_has_keys_by_its_name_and_is_found_by_it(
     assert emulator.told("PATCH", path, {"credits": 1})["name"] == name
 
 
-@pytest.mark.parametrize("is_id", [False, True])
+@pytest.mark.parametrize("member", ["name", "id"])
 def test_a_name_that_is_the_name_or_the_id_of_a_team_is_refused(
     emulator: EmulatorUnderTest,
-    is_id: bool,
+    member: str,
 ) -> None:
-    name = emulator.team()["id"] if is_id else "Demo"
+    demo = emulator.team()
+    name = demo[member]
 
     answer = emulator.ask("POST", "/teams", {"name": name})
 

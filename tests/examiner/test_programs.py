@@ -213,15 +213,20 @@ def test_five_programs_may_do_the_same_errand_at_the_same_time(
 # Workers with connections of their own ------------------------------------------------
 
 
-@pytest.mark.parametrize("keeps_connection", [False, True])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param({"Connection": "close"}, id="a connection for each request"),
+        pytest.param({}, id="kept connections"),
+    ],
+)
 def test_two_workers_may_poll_the_same_work_as_each_is_told(
     sandbox: Sandbox,
     client: ServedClient,
     connections: list[httpx.Client],
-    keeps_connection: bool,
+    headers: dict[str, str],
 ) -> None:
     work = client.admitted_upscale()
-    headers = {} if keeps_connection else {"Connection": "close"}
 
     poll_in_turns(sandbox, connections, f"/generations/{work['id']}", headers)
 
