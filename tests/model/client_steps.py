@@ -30,8 +30,7 @@ WRITERS: Final = (
 )
 CANNOT_WRITE: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
 
-WORK: Final = ("operation", "generation")
-COME_AGAIN: Final = (402, 403, 429, 500, 503)
+MAY_SUCCEED_LATER: Final = (402, 403, 429, 500, 503)
 """Statuses of refusals of which a repetition may be admitted."""
 MADE_BY_CLIENTS: Final = ("product", "product", *INGREDIENTS)
 SUBMITTED: Final = (
@@ -42,6 +41,26 @@ SUBMITTED: Final = (
     "/generations/product-photography",
 )
 """Paths of the writes that try out a scenario."""
+DELETED: Final = ("asset", "asset", "asset", "product", *INGREDIENTS)
+GENERATED: Final = (
+    "product-photography",
+    "product-photography",
+    "edit-images",
+    "upscale",
+)
+SCOPE_FILTERS: Final[tuple[dict[str, str], ...]] = (
+    {},
+    {"scope": "team"},
+    {"scope": "global"},
+    {"scope": "all"},
+)
+STATUS_FILTERS: Final[tuple[dict[str, str], ...]] = (
+    {"status": "queued"},
+    {"status": "processing"},
+    {"status": "completed"},
+    {"status": "failed"},
+)
+
 WRONG_QUERIES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("invalid_request", {"limit": "101"}),
     ("invalid_request", {"limit": "0"}),
@@ -99,20 +118,21 @@ class ClientSteps:
     # What steps have in common --------------------------------------------------------
 
     def _key(self, chance: Random) -> str:
-        if chance.randrange(10):
-            return chance.choice(WRITERS)
-        return chance.choice(CANNOT_WRITE)
+        if one_in(10, chance):
+            return chance.choice(CANNOT_WRITE)
+        return chance.choice(WRITERS)
 
     def _fault(self, chance: Random, method: str, path: str) -> str | None:
         """Return the problem that the request asks for, by its header.
 
         It is mostly none, and else mostly one that the operation declares.
         """
-        if chance.randrange(8):
+        if not one_in(8, chance):
             return None
-        if chance.randrange(8):
-            return chance.choice(sorted(codes_of(method, path)))
-        return chance.choice([*STATUSES, "no-such-code"])
+        if one_in(8, chance):
+            return chance.choice([*STATUSES, "no-such-code"])
+        declared_codes = sorted(codes_of(method, path))
+        return chance.choice(declared_codes)
 
     def _bodies(self, chance: Random, key: str) -> RandomBodies:
         team = self.comparison.team_of(key)
@@ -133,29 +153,31 @@ class ClientSteps:
         """Send a POST or PATCH: mostly right, sometimes with one flaw."""
         key = key or self._key(chance)
         idempotency_key = chance.choice(("again", "once more"))
-        if chance.randrange(6):
+        if not one_in(6, chance):
             idempotency_key = self._fresh_key()
         ask = Ask(key, method, path, body, idempotency_key)
         bodies = self._bodies(chance, key)
         if body is None:
             ask.body = bodies.body(ask.operation)
         ask.fault = self._fault(chance, method, path)
+
         flaw = chance.randrange(16)
         if flaw == 0:
             ask.flaw = "invalid_input"
             ask.body = bodies.spoiled(ask.operation, ask.body)
         elif flaw == 1:
             return self._malformed(chance, ask)
+
         answer = self._ask(ask)
-        may_come_again = answer.status in COME_AGAIN
+        may_succeed_later = answer.status in MAY_SUCCEED_LATER
         if ask.flaw is None:
-            self._remember(ask, may_come_again)
-        if may_come_again and chance.randrange(2):
+            self._remember(ask, may_succeed_later)
+        if may_succeed_later and not one_in(2, chance):
             return self._ask(replace(ask, fault=None))
         return answer
 
-    def _remember(self, ask: Ask, may_come_again: bool) -> None:
-        if may_come_again:
+    def _remember(self, ask: Ask, may_succeed_later: bool) -> None:
+        if may_succeed_later:
             self._refused.append(ask)
         else:
             self._sent.append(ask)
@@ -178,19 +200,22 @@ class ClientSteps:
 
     def _target(self, chance: Random, key: str, kind: str) -> str:
         """Return the id of a resource: mostly one of the key's Team."""
-        own = self._own(key, kind)
-        if own and chance.randrange(8):
-            return str(chance.choice(own)["id"])
+        own_resources = self._own_resources(key, kind)
+        if own_resources and not one_in(8, chance):
+            resource = chance.choice(own_resources)
+            return str(resource["id"])
         return self._bodies(chance, key).reference(kind)
 
-    def _own(self, key: str, kind: str) -> list[Json]:
+    def _own_resources(self, key: str, kind: str) -> list[Json]:
         team = self.comparison.team_of(key)
         return self._state.of_team(kind, team)
 
     # Uploads --------------------------------------------------------------------------
 
     def upload(self, chance: Random) -> None:
-        self._upload(chance.choice(sample_files()), chance.choice(WRITERS))
+        file = chance.choice(sample_files())
+        key = chance.choice(WRITERS)
+        self._upload(file, key)
 
     def _upload(self, file: SampleFile, key: str) -> None:
         opening = Ask(key, "POST", "/uploads", file.announced, self._fresh_key())
@@ -203,27 +228,29 @@ class ClientSteps:
         self._ask(Ask(key, "POST", path, body, self._fresh_key()))
 
     def use_sessions(self, chance: Random) -> None:
-        announced = chance.choice(sample_files()).announced
-        self._write(chance, "POST", "/uploads", body=announced)
+        file = chance.choice(sample_files())
+        self._write(chance, "POST", "/uploads", body=file.announced)
         for _ in range(chance.randrange(4)):
             if self.comparison.sessions:
-                session_id = chance.choice([*self.comparison.sessions][-3:])
+                latest_ids = list(self.comparison.sessions)[-3:]
+                session_id = chance.choice(latest_ids)
                 step = chance.choice((self._send_bytes, self._complete))
                 step(chance, session_id)
 
     def _send_bytes(self, chance: Random, session_id: str) -> None:
-        size = self._state.resources["upload"][session_id]["size"]
         files = list(sample_files())
-        if chance.randrange(4):
-            files = [file for file in files if len(file.data) == size]
-        self.comparison.send_bytes(session_id, chance.choice(files))
+        if not one_in(4, chance):
+            session = self._state.resources["upload"][session_id]
+            files = [file for file in files if len(file.data) == session["size"]]
+        file = chance.choice(files)
+        self.comparison.send_bytes(session_id, file)
 
     def _complete(self, chance: Random, session_id: str) -> None:
         session = self._state.resources["upload"][session_id]
         token = session.get("token")
-        if token is None or not chance.randrange(6):
+        if token is None or one_in(6, chance):
             token = "upt_made_up"
-        if not chance.randrange(6):
+        if one_in(6, chance):
             self.comparison.advance({"seconds": UPLOAD_WINDOW // SECOND})
         path = f"/uploads/{session_id}/complete"
         self._write(chance, "POST", path, body={"upload_token": token})
@@ -243,23 +270,25 @@ class ClientSteps:
     def delete(self, chance: Random) -> None:
         """Delete a resource, and ask for it again where that succeeded."""
         key = self._key(chance)
-        kind = chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS))
+        kind = chance.choice(DELETED)
         target = self._target(chance, key, kind)
-        products = self._own(key, "product")
-        if kind == "asset" and products and chance.randrange(2):
-            target = chance.choice(chance.choice(products)["asset_ids"])
+        products = self._own_resources(key, "product")
+        if kind == "asset" and products and not one_in(2, chance):
+            product = chance.choice(products)
+            target = chance.choice(product["asset_ids"])
         ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{target}")
         ask.fault = self._fault(chance, ask.method, ask.path)
-        if not chance.randrange(12):
+        if one_in(12, chance):
             ask.query = {"force": "true"}
             ask.flaw = "invalid_request"
-        if self._ask(ask).status < 300:
-            self._ask(Ask(key, chance.choice(("GET", "DELETE")), ask.path))
+
+        answer = self._ask(ask)
+        if answer.status < 300:
+            method = chance.choice(("GET", "DELETE"))
+            self._ask(Ask(key, method, ask.path))
 
     def generate(self, chance: Random) -> None:
-        workflow = chance.choice(
-            ("product-photography", "product-photography", "edit-images", "upscale")
-        )
+        workflow = chance.choice(GENERATED)
         self._write(chance, "POST", f"/generations/{workflow}")
 
     # The same again -------------------------------------------------------------------
@@ -269,12 +298,14 @@ class ClientSteps:
         candidates = self._sent[-6:] + self._refused[-3:]
         if not candidates:
             return
+
         old = chance.choice(candidates)
         ask = Ask(old.key, old.method, old.path, old.body, old.idempotency_key)
         ask.fault = self._fault(chance, ask.method, ask.path)
         change = chance.randrange(5)
         if change == 0 and old.kind != "upload":
-            ask.body = self._bodies(chance, old.key).body(old.operation)
+            bodies = self._bodies(chance, old.key)
+            ask.body = bodies.body(old.operation)
         elif change == 1:
             ask.key = chance.choice(("ash_full", "ash_second", "birch_full"))
         self._ask(ask)
@@ -288,24 +319,30 @@ class ClientSteps:
 
     def _read_resource(self, chance: Random, kind: str) -> None:
         key = self._key(chance)
-        path = f"/{COLLECTIONS[kind]}/{self._bodies(chance, key).reference(kind)}"
-        ask = Ask(key, "GET", chance.choice((path, path, "/team")))
+        identifier = self._bodies(chance, key).reference(kind)
+        resource_path = f"/{COLLECTIONS[kind]}/{identifier}"
+        path = chance.choice((resource_path, resource_path, "/team"))
+        ask = Ask(key, "GET", path)
         ask.fault = self._fault(chance, ask.method, ask.path)
         self._ask(ask)
 
     def poll(self, chance: Random) -> None:
         """Poll work, mostly unfinished: once, or as Retry-After says until it ends."""
         state = self._state
-        work_ids = self._ended_work()
-        if chance.randrange(4):
-            work_ids = list(state.unfinished)
+        work_ids = list(state.unfinished)
+        if one_in(4, chance):
+            work_ids = self._ended_work()
         if not work_ids:
             return
+
         work_id = chance.choice(work_ids)
-        kind = "operation" if work_id in state.resources["operation"] else "generation"
+        collection = "generations"
+        if work_id in state.resources["operation"]:
+            collection = "operations"
         observer = OBSERVERS[state.owner[work_id] or ""]
-        ask = Ask(observer, "GET", f"/{COLLECTIONS[kind]}/{work_id}")
-        for _ in range(chance.choice((1, 1, 8))):
+        ask = Ask(observer, "GET", f"/{collection}/{work_id}")
+        polls = chance.choice((1, 1, 8))
+        for _ in range(polls):
             answer = self._ask(ask)
             if answer.status != 200 or answer.retry_after is None:
                 return
@@ -322,10 +359,11 @@ class ClientSteps:
         query = dict(self._filters(chance, kind))
         query["limit"] = chance.choice(("1", "2", "100"))
         ask = Ask(key, "GET", f"/{COLLECTIONS[kind]}", query=query)
-        if not chance.randrange(6):
-            ask.flaw, wrong = chance.choice(WRONG_QUERIES)
-            ask.query |= wrong
+        if one_in(6, chance):
+            ask.flaw, wrong_parameters = chance.choice(WRONG_QUERIES)
+            ask.query |= wrong_parameters
         ask.fault = self._fault(chance, ask.method, ask.path)
+
         for _ in range(3):
             answer = self._ask(ask)
             if answer.status != 200 or not answer.json["page"]["has_more"]:
@@ -336,38 +374,42 @@ class ClientSteps:
 
     def _filters(self, chance: Random, kind: str) -> dict[str, str]:
         if kind in INGREDIENTS:
-            return chance.choice(
-                ({}, {"scope": "team"}, {"scope": "global"}, {"scope": "all"})
-            )
-        target = self._bodies(chance, "ash_full").reference("pose")
-        return chance.choice(filters_of(kind, target))
+            return chance.choice(SCOPE_FILTERS)
+        pose_id = self._bodies(chance, "ash_full").reference("pose")
+        return chance.choice(filters_of(kind, pose_id))
 
     def _use_an_old_cursor(self, chance: Random) -> None:
         old = chance.choice(self._cursors[-5:])
-        wrong = replace(old, after=None, flaw="invalid_cursor")
+        refused = replace(old, after=None, flaw="invalid_cursor")
         match chance.randrange(4):
             case 0 if old.kind != "product":
-                self._ask(replace(wrong, query=other_filters(old)))
+                refused.query = other_filters(old)
+                self._ask(refused)
             case 1:
-                other = "birch_full" if old.key.startswith("ash") else "ash_full"
-                self._ask(replace(wrong, key=other))
+                refused.key = key_of_other_team(old.key)
+                self._ask(refused)
             case 2:
-                path = "/products" if old.kind != "product" else "/assets"
-                query = {"after": old.query["after"]}
-                ask = Ask(old.key, "GET", path, query=query, flaw="invalid_cursor")
-                self._ask(ask)
+                refused.path = other_collection(old.kind)
+                refused.query = {"after": old.query["after"]}
+                self._ask(refused)
             case _:
-                self._ask(replace(old, query={**old.query, "limit": "100"}))
+                larger_page = {**old.query, "limit": "100"}
+                self._ask(replace(old, query=larger_page))
 
     # From outside ---------------------------------------------------------------------
 
     def let_time_pass(self, chance: Random) -> None:
-        spans = SPANS if chance.randrange(10) else LONG_SPANS
-        move = {"seconds": chance.choice(spans)}
-        self.comparison.advance(chance.choice((move, move, {"next_event": True})))
+        spans: tuple[float, ...] = SPANS
+        if one_in(10, chance):
+            spans = LONG_SPANS
+        by_seconds = {"seconds": chance.choice(spans)}
+        to_next_event = {"next_event": True}
+        move = chance.choice((by_seconds, by_seconds, to_next_event))
+        self.comparison.advance(move)
 
     def change_clock(self, chance: Random) -> None:
-        self.comparison.set_clock(chance.choice(("auto", "auto", "manual")))
+        mode = chance.choice(("auto", "auto", "manual"))
+        self.comparison.set_clock(mode)
 
     def change_team(self, chance: Random) -> None:
         plenty = {"credits": 20, "concurrency_limit": 6, "subscription": "active"}
@@ -379,31 +421,34 @@ class ClientSteps:
             plenty,
         ]
         name = chance.choice(("Ash", "Ash", "Birch"))
-        self.comparison.change_team(name, chance.choice(changes))
+        change = chance.choice(changes)
+        self.comparison.change_team(name, change)
 
     def change_scenario(self, chance: Random) -> None:
         """Begin or end scenarios of everyone, of one Team, or of both.
 
         If one runs then, a client of each Team meets it.
         """
-        kind = chance.choice(("rules", "rules", "timeline"))
-        scenario = chance.choice([one for one in SCENARIOS if kind in one])
+        content = chance.choice(("rules", "rules", "timeline"))
+        scenarios = [scenario for scenario in SCENARIOS if content in scenario]
+        scenario = chance.choice(scenarios)
         for whose in chance.choice(TARGETS):
-            if chance.randrange(4):
-                self.comparison.run_scenario(scenario, whose)
-            else:
+            if one_in(4, chance):
                 self.comparison.end_scenario(whose)
+            else:
+                self.comparison.run_scenario(scenario, whose)
         if self.comparison.scenarios:
             for key in ("ash_full", "birch_full"):
-                self._write(chance, "POST", chance.choice(SUBMITTED), key)
+                path = chance.choice(SUBMITTED)
+                self._write(chance, "POST", path, key)
 
     def save_and_load(self, chance: Random) -> None:
         self.comparison.save_and_load()
 
     def reset(self, chance: Random) -> None:
         """Reset the emulator: it starts again byte by byte, with its scenarios."""
-        if chance.randrange(2):
-            for whose in [*self.comparison.scenarios]:
+        if not one_in(2, chance):
+            for whose in list(self.comparison.scenarios):
                 self.comparison.end_scenario(whose)
         self.comparison.reset()
         self._forget()
@@ -429,6 +474,11 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.reset: 1,
 }
 """Weight of each step."""
+
+
+def one_in(number: int, chance: Random) -> bool:
+    """Return True once in so many draws."""
+    return chance.randrange(number) == 0
 
 
 def first_bodies(photos: list[str]) -> list[tuple[str, Json]]:
@@ -481,18 +531,37 @@ def next_page(ask: Ask, answer: Answer) -> Ask:
 
 def filters_of(kind: str, target: str) -> list[dict[str, str]]:
     """Return filters that a list of a kind takes; `target` is the id of a pose."""
-    statuses = [
-        {"status": status} for status in ("queued", "processing", "completed", "failed")
-    ]
     match kind:
         case "asset":
             return [{}, {"source": "upload"}, {"source": "generation"}]
         case "operation":
-            return [{}, *statuses, {"type": "pose.create"}, {"target_id": target}]
+            return [
+                {},
+                *STATUS_FILTERS,
+                {"type": "pose.create"},
+                {"target_id": target},
+            ]
         case "generation":
-            upscaled = {"workflow": "upscale", "status": "completed"}
-            return [{}, *statuses, upscaled, {"workflow": "edit_images"}]
+            return [
+                {},
+                *STATUS_FILTERS,
+                {"workflow": "upscale", "status": "completed"},
+                {"workflow": "edit_images"},
+            ]
     return [{}]
+
+
+def key_of_other_team(key: str) -> str:
+    if key.startswith("ash"):
+        return "birch_full"
+    return "ash_full"
+
+
+def other_collection(kind: str) -> str:
+    """Return the path of a list of another kind."""
+    if kind == "product":
+        return "/assets"
+    return "/products"
 
 
 def other_filters(ask: Ask) -> dict[str, str]:
@@ -511,4 +580,7 @@ def with_other(
     values: tuple[str, str],
 ) -> dict[str, str]:
     first, second = values
-    return {**query, name: second if query.get(name) == first else first}
+    value = first
+    if query.get(name) == first:
+        value = second
+    return {**query, name: value}
