@@ -13,7 +13,7 @@ from tests.model import observation
 from tests.model.arithmetic import Json, timestamp
 from tests.model.materials import SampleFile
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.observation import opaque, shown
+from tests.model.observation import modelled, opaque
 from tests.model.service_model import Ask, Expected, ServiceModel
 from tests.support.emulator_client import HOST, Answer, Call, EmulatorUnderTest
 
@@ -74,7 +74,11 @@ class Comparison:
         return self.client.ask("GET", "/state").body
 
     def team_of(self, key: str) -> str:
-        return str(self.model.state.credentials.get(key, {"team": "Ash"})["team"])
+        """Return the Team of a key; Ash for a key that nobody has."""
+        credential = self.model.state.credentials.get(key)
+        if credential is None:
+            return "Ash"
+        return str(credential["team"])
 
     def _premade(self) -> dict[str, list[Json]]:
         key = OBSERVERS["Ash"]
@@ -83,7 +87,7 @@ class Comparison:
             items = self.client.items(f"/{COLLECTIONS[kind]}?scope=global", key)
             assert len(items) >= 4
             assert {item["scope"] for item in items} == {"global"}
-            premade[kind] = [shown(item) for item in items]
+            premade[kind] = [modelled(item) for item in items]
         return premade
 
     # Requests -------------------------------------------------------------------------
@@ -132,12 +136,10 @@ class Comparison:
             observer = OBSERVERS[self.team_of(ask.key)]
             items = self.client.items(f"/{COLLECTIONS[kind]}", observer)
             ids = [item["id"] for item in items]
-        new_ids = [
-            identifier for identifier in ids if identifier not in self.model.state.owner
-        ]
-        assert len(new_ids) == 1, (
-            f"should have been admitted, but got {answer.status} {answer.body!r}"
-        )
+        known_ids = self.model.state.owner
+        new_ids = [identifier for identifier in ids if identifier not in known_ids]
+        got = f"{answer.status} {answer.body!r}"
+        assert len(new_ids) == 1, f"should have been admitted, but got {got}"
         return new_ids[0]
 
     def send_bytes(self, session_id: str, file: SampleFile) -> str | None:
@@ -151,7 +153,8 @@ class Comparison:
             return None
         session = self.model.state.resources["upload"][session_id]
         token = str(answer.json["upload_token"])
-        assert token == session.setdefault("token", token)
+        first_token = session.setdefault("token", token)
+        assert token == first_token
         return token
 
     # Changes from outside -------------------------------------------------------------
@@ -178,7 +181,8 @@ class Comparison:
         team = self.model.state.owner[work_id]
         assert team is not None
         items = self.client.items(f"/{kind}s", OBSERVERS[team])
-        (work,) = [item for item in items if item["id"] == work_id]
+        work_by_id = {item["id"]: item for item in items}
+        work = work_by_id[work_id]
         if kind == "operation":
             result = work["result"]
         else:
@@ -214,9 +218,13 @@ class Comparison:
     def _named_teams(self, scenario: Json) -> set[str]:
         parts = [rule["match"] for rule in scenario.get("rules", ())]
         parts += [timed["set"] for timed in scenario.get("timeline", ())]
-        keys = [part["credential"] for part in parts if "credential" in part]
-        teams = {part["team"] for part in parts if "team" in part}
-        return teams | {self.team_of(key) for key in keys}
+        teams: set[str] = set()
+        for part in parts:
+            if "team" in part:
+                teams.add(part["team"])
+            if "credential" in part:
+                teams.add(self.team_of(part["credential"]))
+        return teams
 
     def end_scenario(self, whose: str | None) -> None:
         self.say(f"no scenario of {whose or 'everyone'}")
@@ -253,9 +261,8 @@ class Comparison:
         """
         assert self.client.now() == self.model.state.now
         self._looks += 1
-        accounts = {
-            team["name"]: team for team in self.client.told("GET", "/teams")["data"]
-        }
+        listed_teams = self.client.told("GET", "/teams")["data"]
+        accounts = {team["name"]: team for team in listed_teams}
         for name, account in accounts.items():
             self._compare_account(name, account)
         for whose in (None, *OBSERVERS):
@@ -290,28 +297,35 @@ class Comparison:
 
     def _compare_account(self, name: str, account: Json) -> None:
         team = self.model.state.teams[name]
+        has_subscription = account["subscription"] == "active"
+        unfinished = self.model.state.work_of(name)
+        reserved = sum(work["price"] for work in unfinished.values())
         assert account["credits"] == team["credits"]
-        assert (account["subscription"] == "active") == team["subscription"]
+        assert account["reserved"] == reserved
         assert account["concurrency_limit"] == team["limit"]
-        work = self.model.state.work_of(name).values()
-        assert account["reserved"] == sum(one["price"] for one in work)
+        assert has_subscription == team["subscription"]
 
     def _compare_scenario(self, whose: str | None) -> None:
         if whose not in self.scenarios and not self._looks_at_all:
             return
-        answer = self.client.told("GET", scenario_path(whose))
-        assert (answer["scenario"] is not None) == (whose in self.scenarios)
-        rules = self.model.state.rules.get(whose, [])
-        matched = [rule["matched"] for rule in answer["rules"]]
-        assert matched == [rule["matched"] for rule in rules]
+        status = self.client.told("GET", scenario_path(whose))
+        is_running = status["scenario"] is not None
+        matches = [rule["matched"] for rule in status["rules"]]
+        expected_rules = self.model.state.rules.get(whose, [])
+        expected_matches = [rule["matched"] for rule in expected_rules]
+        assert is_running == (whose in self.scenarios)
+        assert matches == expected_matches
 
     def _compare_team(self, name: str, seen: dict[str, list[Json]]) -> None:
         (team,) = seen["team"]
-        assert shown(team) == self.model.team(OBSERVERS[name])
+        assert modelled(team) == self.model.team(OBSERVERS[name])
         for kind in observation.LISTED:
-            filters = {"scope": "team"} if kind in INGREDIENTS else {}
-            listed = [shown(item) for item in seen[kind]]
-            assert listed == self.model.listed(kind, name, filters)
+            filters: dict[str, str] = {}
+            if kind in INGREDIENTS:
+                filters = {"scope": "team"}
+            listed = [modelled(item) for item in seen[kind]]
+            expected = self.model.listed(kind, name, filters)
+            assert listed == expected
             for item in seen[kind]:
                 self._compare_opaque(item)
 
@@ -319,7 +333,8 @@ class Comparison:
         """Fields that only the service knows stay as they were first seen."""
         version = self.model.state.versions.get(item["id"], 0)
         fields = opaque(item)
-        assert fields == self.opaque.setdefault((item["id"], version), fields)
+        first_fields = self.opaque.setdefault((item["id"], version), fields)
+        assert fields == first_fields
 
 
 def scenario_path(whose: str | None) -> str:
@@ -330,8 +345,10 @@ def scenario_path(whose: str | None) -> str:
 
 
 def _call(ask: Ask, **options: Any) -> Call:
-    query = "&".join(f"{name}={value}" for name, value in ask.query.items())
-    target = f"{ask.path}?{query}" if query else ask.path
+    target = ask.path
+    if ask.query:
+        parameters = [f"{name}={value}" for name, value in ask.query.items()]
+        target = f"{ask.path}?{'&'.join(parameters)}"
     call = Call(
         ask.method,
         target,
@@ -372,9 +389,11 @@ def _check_body(answer: Answer, expected: Expected) -> None:
         return
     body = answer.json
     if "data" not in body:
-        assert shown(body) == expected.body
+        assert modelled(body) == expected.body
         return
     page = body["page"]
-    assert [shown(item) for item in body["data"]] == expected.body["data"]
+    items = [modelled(item) for item in body["data"]]
+    has_cursor = bool(page["next_cursor"])
+    assert items == expected.body["data"]
     assert page["has_more"] == expected.body["has_more"]
-    assert bool(page["next_cursor"]) == expected.body["has_more"]
+    assert has_cursor == expected.body["has_more"]

@@ -25,7 +25,7 @@ They must stay as they were first seen.
 LISTED = tuple(kind for kind in COLLECTIONS if kind != "upload")
 
 
-def shown(resource: Json) -> Json:
+def modelled(resource: Json) -> Json:
     """Return a resource as the model knows it.
 
     That is without what is opaque, and without the words of errors.
@@ -45,7 +45,8 @@ def shown(resource: Json) -> Json:
         case "operation":
             fields["error"] = _without_message(fields["error"])
         case "generation":
-            fields["outputs"] = [_shown_output(output) for output in fields["outputs"]]
+            outputs = fields["outputs"]
+            fields["outputs"] = [_modelled_output(output) for output in outputs]
     return fields
 
 
@@ -53,7 +54,7 @@ def without(fields: Json, *names: str) -> Json:
     return {name: value for name, value in fields.items() if name not in names}
 
 
-def _shown_output(output: Json) -> Json:
+def _modelled_output(output: Json) -> Json:
     return {**output, "error": _without_message(output["error"])}
 
 
@@ -139,21 +140,24 @@ def _check_credits(team: Json, work: list[Json], granted: int, reserved: int) ->
     """No Credits are lost, and no failed work is charged."""
     set_aside = 0
     charged = 0
-    for one in work:
-        if one["status"] not in TERMINAL:
-            set_aside += one["credits"]["reserved"]
+    for resource in work:
+        amounts = resource["credits"]
+        if resource["status"] in TERMINAL:
+            charged += amounts["charged"]
         else:
-            charged += one["credits"]["charged"]
-        if one["status"] == "failed":
-            assert one["credits"]["charged"] == 0
+            set_aside += amounts["reserved"]
+        if resource["status"] == "failed":
+            assert amounts["charged"] == 0
     assert reserved == set_aside
     assert team["credits"] + set_aside + charged == granted
 
 
 def _check_places(team: Json, work: list[Json]) -> None:
     """Every piece of unfinished work takes one place of the budget."""
-    unfinished = [one for one in work if one["status"] not in TERMINAL]
-    assert team["capabilities"]["api_concurrency"]["used"] == len(unfinished)
+    statuses = [resource["status"] for resource in work]
+    unfinished = [status for status in statuses if status not in TERMINAL]
+    budget = team["capabilities"]["api_concurrency"]
+    assert budget["used"] == len(unfinished)
 
 
 def _check_outputs(generation: Json) -> None:
@@ -161,8 +165,9 @@ def _check_outputs(generation: Json) -> None:
     statuses = {output["status"] for output in generation["outputs"]}
     is_over = statuses <= TERMINAL
     has_completed = is_over and "completed" in statuses
-    assert (generation["status"] in TERMINAL) == is_over
-    assert (generation["status"] == "completed") == has_completed
+    status = generation["status"]
+    assert (status in TERMINAL) == is_over
+    assert (status == "completed") == has_completed
 
 
 def _check_origins(seen: dict[str, list[Json]]) -> None:
@@ -194,15 +199,14 @@ def check_memory(sandbox: Sandbox, alive: set[str], sessions: set[str]) -> None:
     `sessions` those of Upload Sessions, which have bytes for a while.
     """
     images = sandbox.images
-    contents = {
-        id(picture.content): picture.content for picture in images.pictures.values()
-    }
-    held = sum(len(content.data or b"") for content in contents.values())
-    assert images.held_bytes == held
-    assert sandbox.memory.held_bytes == held
-    public = {
-        key.partition(".")[0]
-        for key, picture in images.pictures.items()
-        if picture.is_public
-    }
-    assert public - sessions == alive
+    contents: dict[int, bytes] = {}
+    public_ids: set[str] = set()
+    for name, picture in images.pictures.items():
+        contents[id(picture.content)] = picture.content.data or b""
+        if picture.is_public:
+            identifier, _, _ = name.partition(".")
+            public_ids.add(identifier)
+    held_bytes = sum(len(data) for data in contents.values())
+    assert images.held_bytes == held_bytes
+    assert sandbox.memory.held_bytes == held_bytes
+    assert public_ids - sessions == alive
