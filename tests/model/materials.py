@@ -36,21 +36,39 @@ class SampleFile:
         return {"content_type": self.content_type, "size_bytes": len(self.data)}
 
 
+SMALL: Final = (24, 16)
+"""Size of a picture in pixels, where it does not matter."""
+
+
 @cache
 def sample_files() -> tuple[SampleFile, ...]:
-    small = (24, 16)
-    jpeg = picture("image/jpeg", small, "#20a060")
-    cut = picture()[:-30]
+    truncated = SampleFile(
+        name="cut.png",
+        data=picture()[:-30],
+        content_type="image/png",
+        format="png",
+        size=SMALL,
+    )
+    mislabelled = SampleFile(
+        name="jpeg.png",
+        data=picture("image/jpeg", SMALL, "#20a060"),
+        content_type="image/png",
+        format="jpeg",
+        size=SMALL,
+        holds="image/jpeg",
+    )
+    square = (96, 96)
+    wide = (2100, 6)
     return (
-        _png("plain.png", picture(), small),
-        _png("subject.png", photo(size=(96, 96)), (96, 96), scene="foreground"),
-        _png("wide.png", picture(size=(2100, 6)), (2100, 6)),
-        _plain("jpeg", "jpeg"),
-        _plain("webp", "webp"),
-        _plain("gif", "png", "#808080", "L"),
-        _plain("avif", "jpeg"),
-        SampleFile("cut.png", cut, "image/png", "png", small),
-        SampleFile("jpeg.png", jpeg, "image/png", "jpeg", small, holds="image/jpeg"),
+        _png("plain.png", picture(), SMALL),
+        _png("subject.png", photo(size=square), square, scene="foreground"),
+        _png("wide.png", picture(size=wide), wide),
+        _plain("jpeg", becomes="jpeg"),
+        _plain("webp", becomes="webp"),
+        _plain("gif", becomes="png", colour="#808080", mode="L"),
+        _plain("avif", becomes="jpeg"),
+        truncated,
+        mislabelled,
     )
 
 
@@ -60,7 +78,15 @@ def _png(
     size: tuple[int, int],
     scene: str = "clean",
 ) -> SampleFile:
-    return SampleFile(name, data, "image/png", "png", size, scene, holds="image/png")
+    return SampleFile(
+        name=name,
+        data=data,
+        content_type="image/png",
+        format="png",
+        size=size,
+        scene=scene,
+        holds="image/png",
+    )
 
 
 def _plain(
@@ -70,15 +96,13 @@ def _plain(
     mode: str = "RGB",
 ) -> SampleFile:
     """Return a small picture of one colour; its Asset has the format `becomes`."""
-    size = (24, 16)
     media_type = f"image/{word}"
-    data = picture(media_type, size, colour, mode)
     return SampleFile(
-        f"plain.{word}",
-        data,
-        media_type,
-        becomes,
-        size,
+        name=f"plain.{word}",
+        data=picture(media_type, SMALL, colour, mode),
+        content_type=media_type,
+        format=becomes,
+        size=SMALL,
         holds=media_type,
     )
 
@@ -127,6 +151,10 @@ def first_call(operation: str, problem: str, at: str | None = None) -> Json:
     return rules(rule)
 
 
+TWO_OUTPUTS_FAIL: Final = fate_of(
+    "product_photography",
+    {"outputs": {"1": "content_rejected", "3": "timed_out"}},
+)
 FOR_BIRCH: Final = {
     "match": {"work": "*", "team": "Birch"},
     "then": {"fail": "content_rejected"},
@@ -136,12 +164,7 @@ FOR_ASH: Final = {
     "then": {"problem": "rate_limited"},
 }
 SCENARIOS: Final[tuple[Json, ...]] = (
-    rules(
-        fate_of(
-            "product_photography",
-            {"outputs": {"1": "content_rejected", "3": "timed_out"}},
-        )
-    ),
+    rules(TWO_OUTPUTS_FAIL),
     rules(fate_of("*", {"fail": "processing_failed"})),
     rules(fate_of("*", {"fail": "timed_out"}, nth="2")),
     rules(
@@ -194,8 +217,15 @@ MAX_REFERENCES: Final = 4
 """Most references in a list that may have more."""
 
 
-def without(name: str) -> Callable[[Json], Json]:
-    return lambda body: {field: value for field, value in body.items() if field != name}
+Spoil = Callable[[Json], Any]
+"""Returns a body that is not right any more."""
+
+
+def drop(name: str) -> Spoil:
+    def spoil(body: Json) -> Json:
+        return {field: value for field, value in body.items() if field != name}
+
+    return spoil
 
 
 class RandomBodies:
@@ -206,7 +236,8 @@ class RandomBodies:
 
     def body(self, operation: str) -> Json:
         """Return a right body: what the contract requires, and some of the rest."""
-        body = self._object(shipped_checker().body_schema(operation))
+        schema = shipped_checker().body_schema(operation)
+        body = self._object(schema)
         if "primary_asset_id" in body and "asset_ids" in body:
             body["primary_asset_id"] = self._chance.choice(body["asset_ids"])
         if "output_mode" in body:
@@ -226,11 +257,12 @@ class RandomBodies:
 
     def _object(self, schema: Any) -> Json:
         required = schema.get("required", ())
-        return {
-            name: self._value(name, shipped_checker().resolve(field))
-            for name, field in schema["properties"].items()
-            if name in required or self._chance.random() < 0.4
-        }
+        fields: Json = {}
+        for name, field_schema in schema["properties"].items():
+            if name in required or self._chance.random() < 0.4:
+                resolved = shipped_checker().resolve(field_schema)
+                fields[name] = self._value(name, resolved)
+        return fields
 
     def _value(self, name: str, schema: Any) -> Any:
         if name.endswith("_ids"):
@@ -251,7 +283,8 @@ class RandomBodies:
                 return self._object(schema)
             case "array":
                 words = shipped_checker().resolve(schema["items"])["enum"]
-                return self._chance.sample(words, self._chance.randint(1, len(words)))
+                count = self._chance.randint(1, len(words))
+                return self._chance.sample(words, count)
             case "integer":
                 return schema["minimum"]
         if name in ("color", "hex"):
@@ -259,17 +292,25 @@ class RandomBodies:
         return self._chance.choice(TEXTS)
 
     def spoiled(self, operation: str, body: Json) -> Any:
-        ways: list[Callable[[Json], Any]] = [
+        ways: list[Spoil] = [
             lambda body: {**body, "shade": "pale"},
-            lambda body: {**body, self._chance.choice(sorted(body)): None},
-            lambda body: {**body, self._chance.choice(sorted(body)): {"no": 1}},
+            self._replace_any(None),
+            self._replace_any({"no": 1}),
             lambda body: [body],
         ]
         required = shipped_checker().body_schema(operation).get("required", ())
-        ways += [without(name) for name in required]
+        ways += [drop(name) for name in required]
         if operation.startswith("update"):
             ways.append(lambda _: {})
-        return self._chance.choice(ways)(body)
+        spoil = self._chance.choice(ways)
+        return spoil(body)
+
+    def _replace_any(self, value: Any) -> Spoil:
+        def spoil(body: Json) -> Json:
+            name = self._chance.choice(sorted(body))
+            return {**body, name: value}
+
+        return spoil
 
     def reference(self, kind: str) -> str:
         """Return an id of a kind: nearly always one that the Team can use."""
