@@ -28,9 +28,12 @@ def photograph(*inputs: bytes, **fields: object) -> Image.Image:
         "inputs": tuple(f"key {number}" for number in range(len(inputs))),
     }
     if "background_kind" not in fields:
-        recipe_fields |= {"background_kind": "color", "background_hex": "#ffffff"}
-    recipe = PhotographRecipe(**(recipe_fields | fields))  # type: ignore[arg-type]
-    return decode(render(recipe, list(inputs)))
+        recipe_fields["background_kind"] = "color"
+        recipe_fields["background_hex"] = "#ffffff"
+    recipe_fields |= fields
+    recipe = PhotographRecipe(**recipe_fields)  # type: ignore[arg-type]
+    output = render(recipe, list(inputs))
+    return decode(output)
 
 
 def scene_of(image: Image.Image) -> Image.Image:
@@ -55,7 +58,8 @@ def premade(kind: IngredientKind, name: str, *attributes: str) -> bytes:
 
 def print_file(color: Color, width: int = 90, height: int = 120) -> bytes:
     """A picture of one colour, from which nothing can be cut out."""
-    return encoded(Image.new("RGB", (width, height), color), "PNG")
+    image = Image.new("RGB", (width, height), color)
+    return encoded(image, "PNG")
 
 
 def cut_out_file(color: Color) -> bytes:
@@ -72,17 +76,23 @@ def plain_file(color: Color = RED, ground: Color = WHITE) -> bytes:
 
 def busy_file(color: Color) -> bytes:
     """A thing of one colour before a texture."""
+    thing = product(color)
+    texture = checkered(thing.width)
     mask = product((255, 255, 255), (0, 0, 0)).convert("L")
-    return encoded(Image.composite(product(color), checkered(240), mask), "PNG")
+    image = Image.composite(thing, texture, mask)
+    return encoded(image, "PNG")
 
 
 def ring_file(color: Color, ground: Color, inside: Color) -> bytes:
     """A ring before a plain ground, with something in its hole."""
+    ring = (40, 40, 200, 200)
+    hole = (80, 80, 160, 160)
+    middle = (112, 112, 128, 128)
     image = Image.new("RGB", (240, 240), ground)
     draw = ImageDraw.Draw(image)
-    draw.ellipse((40, 40, 200, 200), fill=color)
-    draw.ellipse((80, 80, 160, 160), fill=ground)
-    draw.rectangle((112, 112, 128, 128), fill=inside)
+    draw.ellipse(ring, fill=color)
+    draw.ellipse(hole, fill=ground)
+    draw.rectangle(middle, fill=inside)
     return encoded(image, "PNG")
 
 
@@ -92,14 +102,17 @@ def bricks_file(color: Color, ground: Color) -> bytes:
     draw = ImageDraw.Draw(image)
     for top in range(30, 440, 24):
         for left in range(30, 430, 40):
-            draw.rectangle((left, top, left + 31, top + 17), fill=color)
+            brick = (left, top, left + 31, top + 17)
+            draw.rectangle(brick, fill=color)
     return encoded(image, "PNG")
 
 
 def shirt_file(color: Color) -> bytes:
     """A shirt with sleeves, cut out."""
+    sleeves = (0, 20, 239, 90)
+    body = (60, 20, 179, 239)
     image = Image.new("RGBA", (240, 240))
     draw = ImageDraw.Draw(image)
-    draw.rectangle((0, 20, 239, 90), fill=(*color, 255))
-    draw.rectangle((60, 20, 179, 239), fill=(*color, 255))
+    draw.rectangle(sleeves, fill=(*color, 255))
+    draw.rectangle(body, fill=(*color, 255))
     return encoded(image, "PNG")

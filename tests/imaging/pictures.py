@@ -11,6 +11,8 @@ RED = (200, 40, 40)
 GREEN = (40, 160, 60)
 BLUE = (30, 60, 200)
 WHITE = (250, 250, 250)
+SAND = (230, 220, 200)
+BROWN = (120, 80, 60)
 
 
 def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
@@ -19,18 +21,26 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
 
 def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.Image:
     """Quarters of red, green over blue, white; so that every turn shows."""
+    middle = width // 2
+    center = height // 2
     image = Image.new("RGB", (width, height), RED)
-    image.paste(GREEN, (width // 2, 0, width, height // 2))
-    image.paste(BLUE, (0, height // 2, width // 2, height))
-    image.paste(WHITE, (width // 2, height // 2, width, height))
+    image.paste(GREEN, (middle, 0, width, center))
+    image.paste(BLUE, (0, center, middle, height))
+    image.paste(WHITE, (middle, center, width, height))
     return image.convert(mode)
 
 
 def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
     """The channels of one pixel; negative places count from the right and below."""
-    value = image.getpixel((x % image.width, y % image.height))
-    assert isinstance(value, tuple), f"a picture of mode {image.mode} has one channel"
-    return value
+    from_left = x % image.width
+    from_top = y % image.height
+    channels = image.getpixel((from_left, from_top))
+    assert isinstance(channels, tuple), f"mode {image.mode} has one channel"
+    return channels
+
+
+def alpha_at(image: Image.Image, x: int, y: int) -> int:
+    return pixel(image, x, y)[3]
 
 
 def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
@@ -68,8 +78,10 @@ def are_near(
 def mask_of(image: Image.Image, color: Color, tolerance: int) -> Image.Image:
     """White where the image is of a colour, within `tolerance` levels a channel."""
     plain = Image.new("RGB", image.size, color)
-    red, green, blue = ImageChops.difference(image.convert("RGB"), plain).split()
-    largest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    differences = ImageChops.difference(image.convert("RGB"), plain)
+    red, green, blue = differences.split()
+    largest = ImageChops.lighter(red, green)
+    largest = ImageChops.lighter(largest, blue)
     return largest.point([255 * (level <= tolerance) for level in range(256)])
 
 
@@ -90,7 +102,8 @@ def box_of(
 def difference(first: Image.Image, second: Image.Image) -> float:
     """The mean difference of two pictures, in levels."""
     levels = ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
-    return sum(ImageStat.Stat(levels).mean) / 3
+    means = ImageStat.Stat(levels).mean
+    return sum(means) / len(means)
 
 
 def product(color: Color = BLUE, ground: Color = WHITE, edge: int = 240) -> Image.Image:
@@ -104,15 +117,17 @@ def product(color: Color = BLUE, ground: Color = WHITE, edge: int = 240) -> Imag
 
 
 def gradient(width: int = 200, height: int = 150) -> Image.Image:
-    grey = Image.linear_gradient("L").rotate(90).resize((width, height))
+    sideways = Image.linear_gradient("L").rotate(90)
+    grey = sideways.resize((width, height))
     return Image.merge("RGB", (grey, grey, grey))
 
 
 def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
-    image = Image.new("RGB", (edge, edge), (230, 220, 200))
-    for row in range(0, edge, tile):
-        for column in range(row % (2 * tile), edge, 2 * tile):
-            image.paste((120, 80, 60), (column, row, column + tile, row + tile))
+    image = Image.new("RGB", (edge, edge), SAND)
+    pair = 2 * tile
+    for top in range(0, edge, tile):
+        for left in range(top % pair, edge, pair):
+            image.paste(BROWN, (left, top, left + tile, top + tile))
     return image
 
 
@@ -122,5 +137,11 @@ def upscaled(
     height: int,
     target: PictureFormat,
 ) -> Image.Image:
-    recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
-    return decode(render(recipe, [encoded(source, "PNG")]))
+    recipe = UpscaleRecipe(
+        width=width,
+        height=height,
+        format=target,
+        inputs=("source",),
+    )
+    output = render(recipe, [encoded(source, "PNG")])
+    return decode(output)

@@ -27,66 +27,89 @@ def scene_with(upload: bytes) -> Image.Image:
     return scene_of(image)
 
 
-def is_framed(scene: Image.Image, color: Color) -> bool:
-    """Whether something else than the ground is beside what has a colour."""
-    left, top, _, _ = box_of(scene, color, 30)
-    return not is_near(GROUND, pixel(scene, left - 4, top + 10))
+def is_framed(scene: Image.Image) -> bool:
+    """Whether something else than the ground is beside what is red."""
+    left, top, _, _ = box_of(scene, RED, 30)
+    beside = pixel(scene, left - 4, top + 10)
+    return not is_near(GROUND, beside)
 
 
-@pytest.mark.parametrize("upload", [cut_out_file(RED), plain_file(RED)])
+@pytest.mark.parametrize(
+    "upload",
+    [
+        pytest.param(cut_out_file(RED), id="transparent"),
+        pytest.param(plain_file(RED), id="on a plain ground"),
+    ],
+)
 def test_what_is_transparent_or_on_a_plain_ground_is_cut_out(upload: bytes) -> None:
-    assert not is_framed(scene_with(upload), RED)
+    scene = scene_with(upload)
+
+    assert not is_framed(scene)
 
 
-@pytest.mark.parametrize("upload", [busy_file(RED), print_file(RED)])
+@pytest.mark.parametrize(
+    "upload",
+    [
+        pytest.param(busy_file(RED), id="before a texture"),
+        pytest.param(print_file(RED), id="of one colour"),
+    ],
+)
 def test_any_other_upload_is_in_a_frame(upload: bytes) -> None:
-    assert is_framed(scene_with(upload), RED)
+    scene = scene_with(upload)
+
+    assert is_framed(scene)
 
 
 def test_many_small_things_stay_in_a_frame_with_their_ground() -> None:
     scene = scene_with(bricks_file(RED, WHITE))
 
-    assert is_framed(scene, RED)
-    assert count_of(scene, WHITE, 6) > 0.2 * count_of(scene, RED, 6)
+    white = count_of(scene, WHITE, 6)
+    red = count_of(scene, RED, 6)
+    assert is_framed(scene)
+    assert white > 0.2 * red
 
 
 @pytest.mark.parametrize("ground", [WHITE, BLUE, (40, 40, 44)])
 def test_a_hole_shows_the_ground_on_every_ground(ground: Color) -> None:
-    scene = scene_with(ring_file(RED, ground, ground))
+    scene = scene_with(ring_file(RED, ground, inside=ground))
 
     left, top, right, bottom = box_of(scene, RED, 30)
-    assert is_near(GROUND, pixel(scene, (left + right) // 2, (top + bottom) // 2))
+    x = (left + right) // 2
+    y = (top + bottom) // 2
+    assert is_near(GROUND, pixel(scene, x, y))
 
 
 def test_enclosed_ground_with_something_in_it_is_no_hole() -> None:
-    scene = scene_with(ring_file(RED, WHITE, (0, 0, 0)))
+    scene = scene_with(ring_file(RED, WHITE, inside=(0, 0, 0)))
 
     left, top, right, bottom = box_of(scene, RED, 30)
-    beside = (left + right) // 2 + (right - left) // 8
-    assert is_near(WHITE, pixel(scene, beside, (top + bottom) // 2))
+    beside_it = (left + right) // 2 + (right - left) // 8
+    y = (top + bottom) // 2
+    assert is_near(WHITE, pixel(scene, beside_it, y))
 
 
 def with_shadow(ground: Color) -> bytes:
     """A red thing with a soft shadow on a ground."""
-    subject = Image.new("L", (480, 480))
+    size = (480, 480)
+    subject = Image.new("L", size)
     subject.paste(255, (120, 120, 360, 360))
-    shadow = Image.new("L", (480, 480))
-    shadow.paste(120, (100, 370, 400, 420))
-    photo = Image.new("RGB", (480, 480), ground)
-    photo.paste((0, 0, 0), mask=shadow.filter(ImageFilter.GaussianBlur(12)))
+    hard_shadow = Image.new("L", size)
+    hard_shadow.paste(120, (100, 370, 400, 420))
+    soft_shadow = hard_shadow.filter(ImageFilter.GaussianBlur(12))
+    photo = Image.new("RGB", size, ground)
+    photo.paste((0, 0, 0), mask=soft_shadow)
     photo.paste(RED, mask=subject)
     return encoded(photo, "PNG")
 
 
 @pytest.mark.parametrize("ground", [WHITE, BLUE])
 def test_a_shadow_becomes_black_with_alpha_on_any_ground(ground: Color) -> None:
-    image = photograph(
-        with_shadow(ground),
-        background_kind="color",
-        background_hex="#40c040",
-    )
+    upload = with_shadow(ground)
+    shaded_old_ground = mix(ground, (0, 0, 0), 0.2)
+    shaded_new_ground = (0x28, 0x78, 0x28)
+
+    image = photograph(upload, background_kind="color", background_hex="#40c040")
 
     scene = scene_of(image)
-    shaded = mix(ground, (0, 0, 0), 0.2)
-    assert count_of(scene, shaded, 24) == 0, "nothing of its own ground is left"
-    assert count_of(image, (0x28, 0x78, 0x28), 24) > 300, "the new ground is darker"
+    assert count_of(scene, shaded_old_ground, 24) == 0
+    assert count_of(image, shaded_new_ground, 24) > 300

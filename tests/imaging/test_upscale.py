@@ -4,18 +4,36 @@ import pytest
 from PIL import Image, ImageChops
 
 from image_workflow_emulator.domain.recipes import PictureFormat
-from tests.imaging.pictures import difference, four_corners, pixel, upscaled
+from tests.imaging.pictures import (
+    alpha_at,
+    difference,
+    four_corners,
+    pixel,
+    upscaled,
+)
 
 SOURCE = four_corners(200, 120)
+CLEAR_RED = (250, 20, 20, 0)
+OPAQUE_BLUE = (20, 20, 200, 255)
+
+
+def blue_square() -> Image.Image:
+    """A blue square on a ground whose hidden colour is red."""
+    image = Image.new("RGBA", (40, 40), CLEAR_RED)
+    image.paste(OPAQUE_BLUE, (10, 10, 30, 30))
+    return image
 
 
 @pytest.mark.parametrize("target", ["jpeg", "png", "webp"])
 def test_the_same_picture_is_shown_larger(target: PictureFormat) -> None:
+    below_mark = (0, SOURCE.height // 4, SOURCE.width, SOURCE.height)
+
     larger = upscaled(SOURCE, 2048, 1229, target)
 
-    below_mark = (0, SOURCE.height // 4, SOURCE.width, SOURCE.height)
     reduced = larger.resize(SOURCE.size, Image.Resampling.BOX)
-    assert difference(SOURCE.crop(below_mark), reduced.crop(below_mark)) < 2
+    expected = SOURCE.crop(below_mark)
+    actual = reduced.crop(below_mark)
+    assert difference(expected, actual) < 2
 
 
 def test_a_mark_is_in_the_upper_right_corner() -> None:
@@ -23,7 +41,8 @@ def test_a_mark_is_in_the_upper_right_corner() -> None:
 
     marked = upscaled(SOURCE, 2048, 1229, "png").convert("RGB")
 
-    box = ImageChops.difference(plain, marked).getbbox()
+    differences = ImageChops.difference(plain, marked)
+    box = differences.getbbox()
     assert box is not None
     left, _, right, bottom = box
     assert left > 1400
@@ -33,23 +52,18 @@ def test_a_mark_is_in_the_upper_right_corner() -> None:
 
 @pytest.mark.parametrize("target", ["png", "webp"])
 def test_transparency_is_kept(target: PictureFormat) -> None:
-    source = Image.new("RGBA", (40, 40), (250, 20, 20, 0))
-    source.paste((20, 20, 200, 255), (10, 10, 30, 30))
+    larger = upscaled(blue_square(), 400, 400, target)
 
-    larger = upscaled(source, 400, 400, target)
-
-    assert pixel(larger, 2, 2)[3] == 0
-    assert pixel(larger, 200, 200)[3] == 255
+    assert alpha_at(larger, 2, 2) == 0
+    assert alpha_at(larger, 200, 200) == 255
 
 
 def test_a_hidden_colour_does_not_shine_through_at_an_edge() -> None:
-    source = Image.new("RGBA", (40, 40), (250, 20, 20, 0))
-    source.paste((20, 20, 200, 255), (10, 10, 30, 30))
-
-    larger = upscaled(source, 400, 400, "png")
+    larger = upscaled(blue_square(), 400, 400, "png")
 
     row = [pixel(larger, x, 200) for x in range(80, 130)]
-    red, _, blue, _ = next(color for color in row if color[3] > 60)
+    first_visible = next(color for color in row if color[3] > 60)
+    red, _, blue, _ = first_visible
     assert blue > red
 
 
@@ -58,4 +72,5 @@ def test_jpeg_has_white_where_the_input_is_transparent() -> None:
 
     larger = upscaled(clear, 80, 80, "jpeg")
 
-    assert set(pixel(larger, 40, 40)) == {255}
+    middle = pixel(larger, 40, 40)
+    assert set(middle) == {255}
