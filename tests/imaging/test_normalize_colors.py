@@ -2,7 +2,7 @@
 
 import struct
 import zlib
-from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 from PIL import Image, ImageCms
@@ -10,6 +10,7 @@ from PIL import Image, ImageCms
 from image_workflow_emulator.imaging.normalize import normalize
 from tests.imaging.pictures import (
     RED,
+    alpha_at,
     corner_colors,
     encoded,
     four_corners,
@@ -32,9 +33,12 @@ def alphas_of(image: Image.Image) -> list[int]:
     return list(image.getchannel("A").tobytes())
 
 
-def rows(*lines: bytes) -> bytes:
-    """The data of a PNG with these lines, each without a filter."""
-    return png_chunk(b"IDAT", zlib.compress(b"".join(b"\0" + line for line in lines)))
+NO_FILTER = b"\0"
+
+
+def row(line: bytes) -> bytes:
+    """The data of a PNG of one line."""
+    return png_chunk(b"IDAT", zlib.compress(NO_FILTER + line))
 
 
 def icc_chunk(profile: bytes) -> bytes:
@@ -42,7 +46,8 @@ def icc_chunk(profile: bytes) -> bytes:
 
 
 def srgb_profile() -> bytes:
-    return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    profile = ImageCms.createProfile("sRGB")
+    return ImageCms.ImageCmsProfile(profile).tobytes()
 
 
 def swapped_profile() -> bytes:
@@ -86,81 +91,124 @@ def test_transparency_is_kept_also_where_the_profile_is_broken(
 
     stored = decode(normalize(file, f"image/{kind.lower()}").data)
 
-    assert pixel(stored, 3, 3)[3] == 0
-    assert pixel(stored, 15, 3)[3] == 90
-    assert pixel(stored, 40, 3)[3] == 255
+    assert alpha_at(stored, 3, 3) == 0
+    assert alpha_at(stored, 15, 3) == 90
+    assert alpha_at(stored, 40, 3) == 255
 
 
 def test_a_transparent_gif_keeps_its_transparency() -> None:
     image = Image.new("P", (20, 20), 1)
     image.putpalette([0, 0, 0, *RED])
     image.paste(0, (0, 0, 10, 20))
+    file = encoded(image, "GIF", transparency=0)
 
-    stored = decode(normalize(encoded(image, "GIF", transparency=0), "image/gif").data)
+    stored = decode(normalize(file, "image/gif").data)
 
-    assert pixel(stored, 2, 2)[3] == 0
-    assert pixel(stored, 15, 15)[:3] == RED
-    assert pixel(stored, 15, 15)[3] == 255
+    *color, alpha = pixel(stored, 15, 15)
+    assert alpha_at(stored, 2, 2) == 0
+    assert tuple(color) == RED
+    assert alpha == 255
 
 
-KEYED = [
-    # Bits, colour type, the key, a line of four pixels and their alphas.
-    (1, GREY, ">H", (1,), b"\x50", [255, 0, 255, 0]),
-    (2, GREY, ">H", (2,), b"\x1b", [255, 255, 0, 255]),
-    (4, GREY, ">H", (9,), b"\x09\xf9", [255, 0, 255, 0]),
-    (8, GREY, ">H", (200,), b"\x00\xc8\xc9\xff", [255, 0, 255, 255]),
-    (
-        16,
-        GREY,
-        ">H",
-        (0x1234,),
-        b"\x12\x34\x12\x35\x34\x12\x00\x00",
-        [0, 255, 255, 255],
+class Keyed(NamedTuple):
+    """A line of four pixels, of which those of one level or colour are transparent."""
+
+    depth: int
+    color_type: int
+    key: bytes
+    line: bytes
+    alphas: list[int]
+
+
+ONE_BIT = Keyed(
+    depth=1,
+    color_type=GREY,
+    key=struct.pack(">H", 1),
+    line=b"\x50",
+    alphas=[255, 0, 255, 0],
+)
+TWO_BITS = Keyed(
+    depth=2,
+    color_type=GREY,
+    key=struct.pack(">H", 2),
+    line=b"\x1b",
+    alphas=[255, 255, 0, 255],
+)
+FOUR_BITS = Keyed(
+    depth=4,
+    color_type=GREY,
+    key=struct.pack(">H", 9),
+    line=b"\x09\xf9",
+    alphas=[255, 0, 255, 0],
+)
+EIGHT_BITS = Keyed(
+    depth=8,
+    color_type=GREY,
+    key=struct.pack(">H", 200),
+    line=b"\x00\xc8\xc9\xff",
+    alphas=[255, 0, 255, 255],
+)
+SIXTEEN_BITS = Keyed(
+    depth=16,
+    color_type=GREY,
+    key=struct.pack(">H", 0x1234),
+    line=b"\x12\x34\x12\x35\x34\x12\x00\x00",
+    alphas=[0, 255, 255, 255],
+)
+COLORED = Keyed(
+    depth=8,
+    color_type=COLOR,
+    key=struct.pack(">3H", 1, 2, 3),
+    line=b"\x01\x02\x03\x01\x02\x04\x03\x02\x01\x00\x00\x00",
+    alphas=[0, 255, 255, 255],
+)
+DEEPLY_COLORED = Keyed(
+    depth=16,
+    color_type=COLOR,
+    key=struct.pack(">3H", 0x0102, 0x0304, 0x0506),
+    line=(
+        b"\x01\x02\x03\x04\x05\x06"
+        b"\x01\x02\x03\x04\x05\x07"
+        b"\x02\x01\x04\x03\x06\x05"
+        b"\x01\x00\x03\x00\x05\x00"
     ),
-    (
-        8,
-        COLOR,
-        ">3H",
-        (1, 2, 3),
-        bytes((1, 2, 3, 1, 2, 4, 3, 2, 1, 0, 0, 0)),
-        [0, 255, 255, 255],
-    ),
-    (
-        16,
-        COLOR,
-        ">3H",
-        (0x0102, 0x0304, 0x0506),
-        bytes((1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7, 2, 1, 4, 3, 6, 5, 1, 0, 3, 0, 5, 0)),
-        [0, 255, 255, 255],
-    ),
-]
+    alphas=[0, 255, 255, 255],
+)
 
 
 @pytest.mark.parametrize(
-    ("depth", "color_type", "form", "key", "line", "alphas"),
-    KEYED,
+    "keyed",
+    [
+        pytest.param(ONE_BIT, id="1 bit of grey"),
+        pytest.param(TWO_BITS, id="2 bits of grey"),
+        pytest.param(FOUR_BITS, id="4 bits of grey"),
+        pytest.param(EIGHT_BITS, id="8 bits of grey"),
+        pytest.param(SIXTEEN_BITS, id="16 bits of grey"),
+        pytest.param(COLORED, id="8 bits of colour"),
+        pytest.param(DEEPLY_COLORED, id="16 bits of colour"),
+    ],
 )
-def test_a_colour_key_is_transparent_at_any_depth(
-    depth: int,
-    color_type: int,
-    form: str,
-    key: tuple[int, ...],
-    line: bytes,
-    alphas: list[int],
-) -> None:
-    chunk = png_chunk(b"tRNS", struct.pack(form, *key))
-    file = png_of(4, 1, chunk, rows(line), depth=depth, color_type=color_type)
+def test_a_colour_key_is_transparent_at_any_depth(keyed: Keyed) -> None:
+    file = png_of(
+        4,
+        1,
+        png_chunk(b"tRNS", keyed.key),
+        row(keyed.line),
+        depth=keyed.depth,
+        color_type=keyed.color_type,
+    )
 
     stored = normalized_png(file)
 
     assert stored.mode == "RGBA"
-    assert alphas_of(stored) == alphas
+    assert alphas_of(stored) == keyed.alphas
 
 
 def test_bits_of_a_key_above_those_of_the_picture_count_for_nothing() -> None:
-    chunk = png_chunk(b"tRNS", struct.pack(">H", 0xFFF2))
+    key = png_chunk(b"tRNS", struct.pack(">H", 0xFFF2))
+    file = png_of(4, 1, key, row(b"\x1b"), depth=2)
 
-    stored = normalized_png(png_of(4, 1, chunk, rows(b"\x1b"), depth=2))
+    stored = normalized_png(file)
 
     assert alphas_of(stored) == [255, 255, 0, 255]
 
@@ -171,8 +219,9 @@ def test_sixteen_bits_become_eight() -> None:
 
     stored = normalized_png(encoded(line, "PNG"))
 
+    stored_levels = list(stored.tobytes())
     assert stored.mode == "L"
-    assert list(stored.tobytes()) == [0, 0x40, 0x80, 0xFF]
+    assert stored_levels == [0, 0x40, 0x80, 0xFF]
 
 
 # Profiles -----------------------------------------------------------------------------
@@ -201,83 +250,92 @@ def test_colours_are_converted_to_srgb(kind: str, mode: str) -> None:
 def test_a_profile_of_srgb_changes_no_colour() -> None:
     channels = [Image.linear_gradient("L").rotate(90 * turn) for turn in range(3)]
     source = Image.merge("RGB", channels)
+    file = encoded(source, "PNG", icc_profile=srgb_profile())
 
-    stored = normalized_png(encoded(source, "PNG", icc_profile=srgb_profile()))
+    stored = normalized_png(file)
 
     assert stored.tobytes() == source.tobytes()
 
 
-def grey_file() -> bytes:
-    return png_of(2, 1, icc_chunk(linear_grey_profile()), rows(b"\x80\x00"))
+def grey_file(depth: int) -> bytes:
+    """Two pixels of grey, half of the light and none."""
+    profile = icc_chunk(linear_grey_profile())
+    return png_of(2, 1, profile, grey_row(depth), depth=depth)
 
 
 def grey_file_with_alpha(depth: int) -> bytes:
-    sample = b"\x80" * (depth // 8)
-    clear = b"\x00" * (depth // 8)
+    """Two pixels of the same grey, one half transparent and one wholly."""
+    sample_bytes = depth // 8
+    half = b"\x80" * sample_bytes
+    none = b"\x00" * sample_bytes
     return png_of(
         2,
         1,
         icc_chunk(linear_grey_profile()),
-        rows(sample + sample + sample + clear),
+        row(half + half + half + none),
         depth=depth,
         color_type=GREY_ALPHA,
     )
 
 
-def grey_file_with_key() -> bytes:
-    key = png_chunk(b"tRNS", b"\0\0")
-    return png_of(2, 1, icc_chunk(linear_grey_profile()), key, rows(b"\x80\x00"))
-
-
-def deep_grey_file() -> bytes:
+def grey_file_with_key(depth: int) -> bytes:
+    """Two pixels of grey, of which the black one is transparent."""
     profile = icc_chunk(linear_grey_profile())
-    return png_of(2, 1, profile, rows(b"\x80\x80\x00\x00"), depth=16)
+    black_key = png_chunk(b"tRNS", b"\0\0")
+    return png_of(2, 1, profile, black_key, grey_row(depth), depth=depth)
 
 
-def deep_grey_file_with_key() -> bytes:
-    profile = icc_chunk(linear_grey_profile())
-    key = png_chunk(b"tRNS", b"\0\0")
-    return png_of(2, 1, profile, key, rows(b"\x80\x80\x00\x00"), depth=16)
+def grey_row(depth: int) -> bytes:
+    sample_bytes = depth // 8
+    return row(b"\x80" * sample_bytes + b"\x00" * sample_bytes)
 
 
-@pytest.mark.parametrize(
-    ("file", "alphas"),
-    [
-        (grey_file, None),
-        (deep_grey_file, None),
-        (lambda: grey_file_with_alpha(8), [128, 0]),
-        (lambda: grey_file_with_alpha(16), [128, 0]),
-        (grey_file_with_key, [255, 0]),
-        (deep_grey_file_with_key, [255, 0]),
-    ],
-    ids=["grey", "deep", "alpha", "deep and alpha", "key", "deep and key"],
-)
-def test_a_grey_profile_is_applied_and_the_alpha_stays(
-    file: Callable[[], bytes],
-    alphas: list[int] | None,
-) -> None:
-    stored = normalized_png(file())
-
-    level = pixel(stored.convert("RGB"), 0, 0)
+def assert_half_of_the_light(image: Image.Image) -> None:
+    level = pixel(image.convert("RGB"), 0, 0)
     assert is_near((LINEAR_HALF, LINEAR_HALF, LINEAR_HALF), level, 2)
-    if alphas is None:
-        assert stored.mode == "RGB"
-    else:
-        assert alphas_of(stored) == alphas
+
+
+@pytest.mark.parametrize("depth", [8, 16])
+def test_a_grey_profile_is_applied(depth: int) -> None:
+    stored = normalized_png(grey_file(depth))
+
+    assert stored.mode == "RGB"
+    assert_half_of_the_light(stored)
+
+
+@pytest.mark.parametrize("depth", [8, 16])
+def test_a_grey_profile_leaves_the_alpha(depth: int) -> None:
+    stored = normalized_png(grey_file_with_alpha(depth))
+
+    assert_half_of_the_light(stored)
+    assert alphas_of(stored) == [128, 0]
+
+
+@pytest.mark.parametrize("depth", [8, 16])
+def test_a_grey_profile_leaves_the_transparency_of_a_key(depth: int) -> None:
+    stored = normalized_png(grey_file_with_key(depth))
+
+    assert_half_of_the_light(stored)
+    assert alphas_of(stored) == [255, 0]
 
 
 def test_a_grey_profile_of_a_coloured_picture_is_ignored() -> None:
     source = four_corners()
+    file = encoded(source, "PNG", icc_profile=linear_grey_profile())
 
-    stored = normalized_png(encoded(source, "PNG", icc_profile=linear_grey_profile()))
+    stored = normalized_png(file)
 
     assert stored.tobytes() == source.tobytes()
 
 
 @pytest.mark.parametrize(
     "profile",
-    [b"", b"no profile", b"\0" * 400, swapped_profile()[:200]],
-    ids=len,
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"no profile", id="text"),
+        pytest.param(b"\0" * 400, id="zeros"),
+        pytest.param(swapped_profile()[:200], id="cut off"),
+    ],
 )
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
 def test_a_broken_profile_is_ignored(kind: str, profile: bytes) -> None:
@@ -285,4 +343,5 @@ def test_a_broken_profile_is_ignored(kind: str, profile: bytes) -> None:
 
     stored = decode(normalize(file, f"image/{kind.lower()}").data)
 
-    assert is_near(RED, corner_colors(stored)[0], 12)
+    upper_left, *_ = corner_colors(stored)
+    assert is_near(RED, upper_left, 12)
