@@ -5,6 +5,7 @@ import time
 import zlib
 from collections.abc import Callable
 from itertools import permutations
+from typing import NamedTuple
 
 import pytest
 from PIL import Image
@@ -38,18 +39,25 @@ def test_bytes_of_another_format_than_declared_are_refused(
 
     reason = refusal(encoded(four_corners(), kind), content_type)
 
-    assert reason == (
-        f"The bytes are {kind}; expected {declared}, as declared by {content_type}."
-    )
+    expected = f"expected {declared}, as declared by {content_type}."
+    assert reason == f"The bytes are {kind}; {expected}"
 
 
 @pytest.mark.parametrize(
     "file",
-    [b"", b"\xff", b"BM" + bytes(60), b"<svg/>", b"%PDF-1.7", bytes(5000)],
-    ids=repr,
+    [
+        pytest.param(b"", id="no bytes"),
+        pytest.param(b"\xff", id="one byte"),
+        pytest.param(b"BM" + bytes(60), id="BMP"),
+        pytest.param(b"<svg/>", id="SVG"),
+        pytest.param(b"%PDF-1.7", id="PDF"),
+        pytest.param(bytes(5000), id="zeros"),
+    ],
 )
 def test_bytes_that_are_no_accepted_image_are_refused(file: bytes) -> None:
-    assert refusal(file, "image/png") == (
+    reason = refusal(file, "image/png")
+
+    assert reason == (
         "The bytes are no image of a known format; "
         "expected PNG, as declared by image/png."
     )
@@ -107,9 +115,9 @@ def test_a_file_whose_beginning_alone_is_right_is_refused(kind: str) -> None:
 
 def test_the_reason_of_the_decoder_is_told() -> None:
     source = encoded(four_corners(), "PNG")
-    place = source.index(b"IDAT")
+    file = source.replace(b"IDAT", b"ID\0T", 1)
 
-    reason = refusal(source[:place] + b"ID\0T" + source[place + 4 :], "image/png")
+    reason = refusal(file, "image/png")
 
     assert reason == (
         "The bytes do not decode as PNG; the file is damaged or cut off "
@@ -118,10 +126,12 @@ def test_the_reason_of_the_decoder_is_told() -> None:
 
 
 def test_a_damaged_colour_key_is_named() -> None:
-    key = png_chunk(b"tRNS", b"\0\0")[:-1] + b"\0"
+    key = png_chunk(b"tRNS", b"\0\0")
+    damaged_key = key[:-1] + b"\0"
     rows = png_chunk(b"IDAT", zlib.compress(bytes(20)))
+    file = png_of(4, 4, damaged_key, rows)
 
-    reason = refusal(png_of(4, 4, key, rows), "image/png")
+    reason = refusal(file, "image/png")
 
     assert "tRNS" in reason
 
@@ -140,99 +150,125 @@ def test_a_png_of_far_too_many_chunks_is_refused() -> None:
 def with_numbers(
     kind: str,
     mark: bytes,
-    place: int,
+    offset: int,
     numbers: bytes,
     **options: object,
 ) -> bytes:
-    """A file with other numbers at a place that is counted from a mark in it."""
+    """A file with other numbers, `offset` bytes after the beginning of a mark in it."""
     image = four_corners()
     if kind == "GIF":
         image = image.quantize(8)
     source = encoded(image, kind, **options)
-    start = source.index(mark) + place
-    return source[:start] + numbers + source[start + len(numbers) :]
+    start = source.index(mark) + offset
+    end = start + len(numbers)
+    return source[:start] + numbers + source[end:]
 
 
 def jpeg_announcing(width: int, height: int) -> bytes:
-    return with_numbers("JPEG", b"\xff\xc0", 5, struct.pack(">HH", height, width))
+    size = struct.pack(">HH", height, width)
+    return with_numbers("JPEG", b"\xff\xc0", 5, size)
 
 
 def png_announcing(width: int, height: int) -> bytes:
-    return png_of(width, height, png_chunk(b"IDAT", zlib.compress(bytes(100))))
+    rows = png_chunk(b"IDAT", zlib.compress(bytes(100)))
+    return png_of(width, height, rows)
 
 
 def gif_announcing(width: int, height: int) -> bytes:
-    return with_numbers("GIF", b"GIF", 6, struct.pack("<HH", width, height))
+    size = struct.pack("<HH", width, height)
+    return with_numbers("GIF", b"GIF", 6, size)
 
 
 def gif_with_frame(width: int, height: int) -> bytes:
-    return with_numbers("GIF", b"\x2c\0\0\0\0", 5, struct.pack("<HH", width, height))
+    size = struct.pack("<HH", width, height)
+    return with_numbers("GIF", b"\x2c\0\0\0\0", 5, size)
 
 
 def webp_announcing(width: int, height: int) -> bytes:
-    return with_numbers("WEBP", b"RIFF", 26, struct.pack("<HH", width, height))
+    size = struct.pack("<HH", width, height)
+    return with_numbers("WEBP", b"RIFF", 26, size)
 
 
 def lossless_webp_announcing(width: int, height: int) -> bytes:
-    size = struct.pack("<I", width - 1 | height - 1 << 14)
+    packed = (width - 1) | ((height - 1) << 14)
+    size = struct.pack("<I", packed)
     return with_numbers("WEBP", b"RIFF", 21, size, lossless=True)
 
 
 def extended_webp_announcing(width: int, height: int) -> bytes:
-    size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
-    return with_numbers("WEBP", b"RIFF", 24, size, exif=b"none")
+    last_column = (width - 1).to_bytes(3, "little")
+    last_row = (height - 1).to_bytes(3, "little")
+    return with_numbers("WEBP", b"RIFF", 24, last_column + last_row, exif=b"none")
 
 
 def avif_announcing(width: int, height: int) -> bytes:
-    return with_numbers("AVIF", b"ispe", 8, struct.pack(">II", width, height))
+    size = struct.pack(">II", width, height)
+    return with_numbers("AVIF", b"ispe", 8, size)
 
 
-TOO_MANY_PIXELS = [
-    # The form of the file, its format, the edge of a square, the megapixels allowed.
-    (jpeg_announcing, "JPEG", 20_000, 100),
-    (png_announcing, "PNG", 60_000, 100),
-    (gif_announcing, "GIF", 65_000, 100),
-    (gif_with_frame, "GIF", 65_000, 100),
-    (webp_announcing, "WEBP", 16_383, 40),
-    (lossless_webp_announcing, "WEBP", 16_383, 40),
-    (extended_webp_announcing, "WEBP", 50_000, 40),
-    (avif_announcing, "AVIF", 15_000, 40),
-    (avif_announcing, "AVIF", 17_000, 40),  # more than the decoder takes
-]
+FileOfSize = Callable[[int, int], bytes]
+"""Returns a file whose header has a width and a height."""
 
 
-@pytest.mark.parametrize(("make", "kind", "edge", "megapixels"), TOO_MANY_PIXELS)
-def test_too_many_pixels_are_refused_from_the_header(
-    make: Callable[[int, int], bytes],
-    kind: str,
-    edge: int,
-    megapixels: int,
-) -> None:
-    file = make(edge, edge)
+class Huge(NamedTuple):
+    """A square picture with more pixels than its format may have."""
+
+    make: FileOfSize
+    kind: str
+    edge: int
+    megapixels_allowed: int
+
+
+@pytest.mark.parametrize(
+    "huge",
+    [
+        pytest.param(Huge(jpeg_announcing, "JPEG", 20_000, 100), id="JPEG"),
+        pytest.param(Huge(png_announcing, "PNG", 60_000, 100), id="PNG"),
+        pytest.param(Huge(gif_announcing, "GIF", 65_000, 100), id="GIF"),
+        pytest.param(Huge(gif_with_frame, "GIF", 65_000, 100), id="frame of a GIF"),
+        pytest.param(Huge(webp_announcing, "WEBP", 16_383, 40), id="lossy WEBP"),
+        pytest.param(
+            Huge(lossless_webp_announcing, "WEBP", 16_383, 40),
+            id="lossless WEBP",
+        ),
+        pytest.param(
+            Huge(extended_webp_announcing, "WEBP", 50_000, 40),
+            id="extended WEBP",
+        ),
+        pytest.param(Huge(avif_announcing, "AVIF", 15_000, 40), id="AVIF"),
+        pytest.param(
+            Huge(avif_announcing, "AVIF", 17_000, 40),
+            id="AVIF that its decoder does not take",
+        ),
+    ],
+)
+def test_too_many_pixels_are_refused_from_the_header(huge: Huge) -> None:
+    file = huge.make(huge.edge, huge.edge)
     began = time.process_time()
 
-    reason = refusal(file, content_type_of(kind))
+    reason = refusal(file, content_type_of(huge.kind))
 
+    seconds = time.process_time() - began
     assert reason == (
-        f"The image has {edge} x {edge} pixels; "
-        f"expected at most {megapixels} megapixels in {kind}."
+        f"The image has {huge.edge} x {huge.edge} pixels; "
+        f"expected at most {huge.megapixels_allowed} megapixels in {huge.kind}."
     )
-    assert time.process_time() - began < 5, "a refusal takes far less, a bomb far more"
+    assert seconds < 5, "a refusal takes far less, a bomb far more"
 
 
-TOO_LONG = [
-    (jpeg_announcing, "JPEG", 65_500),
-    (png_announcing, "PNG", 65_500),
-    (gif_announcing, "GIF", 65_500),
-    (extended_webp_announcing, "WEBP", 65_500),
-    (avif_announcing, "AVIF", 32_768),
-]
-
-
-@pytest.mark.parametrize("is_wide", [False, True])
-@pytest.mark.parametrize(("make", "kind", "longest"), TOO_LONG)
+@pytest.mark.parametrize("is_wide", [False, True], ids=["high", "wide"])
+@pytest.mark.parametrize(
+    ("make", "kind", "longest"),
+    [
+        pytest.param(jpeg_announcing, "JPEG", 65_500, id="JPEG"),
+        pytest.param(png_announcing, "PNG", 65_500, id="PNG"),
+        pytest.param(gif_announcing, "GIF", 65_500, id="GIF"),
+        pytest.param(extended_webp_announcing, "WEBP", 65_500, id="WEBP"),
+        pytest.param(avif_announcing, "AVIF", 32_768, id="AVIF"),
+    ],
+)
 def test_an_edge_that_is_too_long_is_refused(
-    make: Callable[[int, int], bytes],
+    make: FileOfSize,
     kind: str,
     longest: int,
     is_wide: bool,
@@ -252,14 +288,19 @@ def test_an_edge_that_is_too_long_is_refused(
 
 def test_a_hundred_megapixels_are_accepted() -> None:
     rows = png_chunk(b"IDAT", zlib.compress(bytes(1251 * 10_000)))
+    file = png_of(10_000, 10_000, rows, depth=1)
 
-    normal = normalize(png_of(10_000, 10_000, rows, depth=1), "image/png")
+    normal = normalize(file, "image/png")
 
     assert normal.width == 10_000
 
 
 def test_a_row_more_than_a_hundred_megapixels_is_refused() -> None:
-    assert refusal(png_of(10_001, 10_000, depth=1), "image/png") == (
+    file = png_of(10_001, 10_000, depth=1)
+
+    reason = refusal(file, "image/png")
+
+    assert reason == (
         "The image has 10001 x 10000 pixels; expected at most 100 megapixels in PNG."
     )
 
@@ -268,20 +309,27 @@ def test_a_row_more_than_a_hundred_megapixels_is_refused() -> None:
 
 
 def with_scans(source: bytes, repetitions: int) -> bytes:
-    last = source.rindex(b"\xff\xda")
-    return source[:last] + source[last:-2] * repetitions + source[-2:]
+    """A JPEG with its last scan repeated."""
+    start = source.rindex(b"\xff\xda")
+    before = source[:start]
+    scan = source[start:-2]
+    end_mark = source[-2:]
+    return before + scan * repetitions + end_mark
 
 
 def test_a_small_jpeg_may_have_many_scans() -> None:
     source = encoded(checkered(64, 4), "JPEG", progressive=True)
 
-    assert normalize(with_scans(source, 150), "image/jpeg").width == 64
+    normal = normalize(with_scans(source, 150), "image/jpeg")
+
+    assert normal.width == 64
 
 
 def test_a_large_jpeg_with_many_scans_is_refused() -> None:
     source = encoded(checkered(64, 4), "JPEG", progressive=True)
-    small = struct.pack(">HH", 64, 64)
-    large = source.replace(small, struct.pack(">HH", 9_000, 9_000), 1)
+    small_size = struct.pack(">HH", 64, 64)
+    large_size = struct.pack(">HH", 9_000, 9_000)
+    large = source.replace(small_size, large_size, 1)
 
     reason = refusal(with_scans(large, 150), "image/jpeg")
 
@@ -289,14 +337,27 @@ def test_a_large_jpeg_with_many_scans_is_refused() -> None:
     assert reason.endswith(" scans; expected about ten, as encoders make.")
 
 
-@pytest.mark.parametrize("before", [b"\xff\xdb", b"\xff\xd9"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(b"\xff\xdb", id="before a quantization table"),
+        pytest.param(b"\xff\xd9", id="before the end"),
+    ],
+)
 def test_a_jpeg_with_some_filling_is_read(before: bytes) -> None:
     source = encoded(four_corners(), "JPEG")
     place = source.rindex(before)
-    file = source[:place] + b"\xff" * 10_000 + source[place:]
+    filling = b"\xff" * 10_000
+    file = source[:place] + filling + source[place:]
 
-    assert normalize(file, "image/jpeg").width == 48
+    normal = normalize(file, "image/jpeg")
+
+    assert normal.width == 48
 
 
 def test_a_picture_of_one_pixel_is_accepted() -> None:
-    assert normalize(encoded(Image.new("RGB", (1, 1)), "PNG"), "image/png").width == 1
+    file = encoded(Image.new("RGB", (1, 1)), "PNG")
+
+    normal = normalize(file, "image/png")
+
+    assert normal.width == 1
