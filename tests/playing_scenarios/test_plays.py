@@ -1,10 +1,13 @@
-"""Every scenario of the library is played: a client does what it is for, sees what it says, and lets every rule act."""
+"""Every scenario of the library is played.
+
+A client does what the scenario is for, sees what it says, and lets every rule act.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, IncompleteRead
 from io import BytesIO
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import pytest
 from PIL import Image, UnidentifiedImageError
@@ -31,7 +34,10 @@ from tests.support.served_client import IMPATIENT_SECONDS, SECONDS, ServedClient
 
 
 class Player:
-    """A client, and what it remembers: its key, a small picture, its last work. Each act returns what was seen."""
+    """A client, and what it remembers: its key, a small picture, its last work.
+
+    Each act returns what was seen.
+    """
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -46,15 +52,20 @@ class Player:
         return self._assets[0]
 
     def send(self, call: Call, **options: Any) -> str:
-        """Return the status, or the code with the wait that is asked for, or how the answer was lost."""
+        """Return what `note` says of the answer, or how the answer was lost."""
         try:
-            return self.note(self.client.send(call, **options))
+            answer = self.client.send(call, **options)
         except ConnectionResetError:
             return "reset"
         except TimeoutError:
             return "silence"
+        return self.note(answer)
 
     def note(self, answer: Answer) -> str:
+        """Return the status, or the code with the wait that is asked for.
+
+        Work that was admitted is remembered.
+        """
         if answer.status == 202:
             self.work = f"/{answer.json['object']}s/{answer.id}"
         if answer.status < 400:
@@ -77,18 +88,29 @@ class Player:
         return self.send(Call("GET", path), seconds=IMPATIENT_SECONDS)
 
     def insist(self, call: Call, *statuses: int) -> str:
-        """Send a request with its key until it is let in, waiting as told; return how long that took too."""
-        waits = list[int]()
-        while (answer := self.client.send(call)).status in (statuses or (429, 503)):
-            assert len(waits) < 20, answer.body
-            waits.append(answer.retry_after or 0)
-            self.client.advance(waits[-1])
-        return f"{self.note(answer)} after {sum(waits)} s"
+        """Send a request with its key until it is admitted, waiting as told.
+
+        `statuses` are those of answers after which it is sent again. Returns how long
+        that took, too.
+        """
+        waited = 0
+        for _ in range(20):
+            answer = self.client.send(call)
+            if answer.status not in (statuses or (429, 503)):
+                return f"{self.note(answer)} after {waited} s"
+            seconds = answer.retry_after or 0
+            self.client.advance(seconds)
+            waited += seconds
+        raise AssertionError(f"the request was never admitted: {answer.body!r}")
 
     def twice(self, call: Call, held_seconds: float) -> str:
-        """Send a request that is held, and once more meanwhile, and let the time of the hold pass."""
+        """Send a request that is held, and once more meanwhile.
+
+        Then the time of the hold passes.
+        """
         assert isinstance(self.client, EmulatorUnderTest)
-        first, second, _ = self.client.together(call, call, advance_call(held_seconds))
+        release = advance_call(held_seconds)
+        first, second, _ = self.client.together(call, call, release)
         return f"{self.note(first)}, {self.note(second)}"
 
     def order_call(self, workflow: str, key: str = "k") -> Call:
@@ -101,21 +123,20 @@ class Player:
     def upscale(self, key: str = "k") -> str:
         return self.order("upscale", key)
 
-    def photograph(self, key: str, **body: Any) -> str:
-        return self.ask(
-            "POST",
-            "/generations/product-photography",
-            {"asset_ids": [self.asset]} | body,
-            key,
-        )
+    def photograph(self, key: str, **fields: Any) -> str:
+        path = "/generations/product-photography"
+        body = {"asset_ids": [self.asset], **fields}
+        return self.ask("POST", path, body, key)
 
     def author(self, kind: str, key: str = "k") -> str:
-        return self.ask("POST", f"/{kind}s", ingredient_body(kind, [self.asset]), key)
+        body = ingredient_body(kind, [self.asset])
+        return self.ask("POST", f"/{kind}s", body, key)
 
     def replace_source(self, kind: str) -> str:
         """Have the newest ingredient of the Team made again."""
-        newest = self.client.items(f"/{kind}s?scope=team")[0]["id"]
-        return self.ask("PATCH", f"/{kind}s/{newest}", {"asset_id": self.asset})
+        newest, *_ = self.client.items(f"/{kind}s?scope=team")
+        body = {"asset_id": self.asset}
+        return self.ask("PATCH", f"/{kind}s/{newest['id']}", body)
 
     def poll(self) -> str:
         answer = self.client.get(self.work, self.key)
@@ -134,30 +155,33 @@ class Player:
         return str(ended["status"])
 
     def completion_call(self, **options: Any) -> Call:
-        """Open an Upload Session, send its bytes, and return the request that completes it."""
-        return completion_call(
-            *self.client.ready_upload(key=self.key),
-            key=self.key,
-            **options,
-        )
+        """Open an Upload Session and send its bytes.
+
+        Returns the request that completes it.
+        """
+        session, token = self.client.ready_upload(key=self.key)
+        return completion_call(session, token, key=self.key, **options)
 
     def complete(self) -> str:
         return self.send(self.completion_call())
 
     def send_bytes_twice(self) -> str:
-        session = self.client.open_upload(len(picture()))
+        """Send bytes again after their answer is lost, and complete the upload."""
+        data = picture()
+        session = self.client.open_upload(len(data))
         with pytest.raises(ConnectionResetError):
-            self.client.send_bytes(session, picture())
-        sent = self.client.send_bytes(session, picture())
-        return f"{self.note(sent)}, {self.send(completion_call(session, sent.json['upload_token']))}"
+            self.client.send_bytes(session, data)
+        sent = self.client.send_bytes(session, data)
+        completion = completion_call(session, sent.json["upload_token"])
+        return f"{self.note(sent)}, {self.send(completion)}"
 
     def view(self) -> str:
         """Get the picture and decode it."""
+        asset = self.client.get(f"/assets/{self.asset}").json
         try:
-            answer = self.client.fetch(
-                self.client.get(f"/assets/{self.asset}").json["url"]
-            )
-            Image.open(BytesIO(answer.body)).load()
+            answer = self.client.fetch(asset["url"])
+            image = Image.open(BytesIO(answer.body))
+            image.load()
         except IncompleteRead:
             return "cut short"
         except UnidentifiedImageError:
@@ -168,7 +192,8 @@ class Player:
         return str(self.client.count(path, self.key))
 
     def next_page(self, path: str) -> str:
-        cursor = self.client.get(f"{path}?limit=1").json["page"]["next_cursor"]
+        first_page = self.client.get(f"{path}?limit=1").json
+        cursor = first_page["page"]["next_cursor"]
         return self.get(f"{path}?limit=1&after={cursor}")
 
     def notice(self) -> str:
@@ -179,18 +204,16 @@ class Player:
     def spent(self) -> str:
         return f"{self._credits - self.client.team()['credits']} spent"
 
-    def after(self, seconds: float) -> Self:
+    def wait(self, seconds: float) -> None:
         self.client.advance(seconds)
-        return self
 
-    def at(self, instant: str) -> Self:
-        self.client.told("POST", "/clock/advance", {"to": f"2026-01-01T{instant}Z"})
-        return self
+    def wait_until(self, time_of_day: str) -> None:
+        instant = f"2026-01-01T{time_of_day}Z"
+        self.client.told("POST", "/clock/advance", {"to": instant})
 
-    def with_a_new_key(self) -> Self:
+    def take_a_new_key(self) -> None:
         """Go on with another credential of the Team."""
         self.key = self.client.new_key()
-        return self
 
     def control(self, method: str, path: str, body: Any = None) -> str:
         """Ask the control plane, as the operator of the service would."""
@@ -203,7 +226,11 @@ DENIED: Final = "permission_denied"
 TWO_LOST: Final = "completed content_rejected timed_out"
 SHOTS: Final[Json] = {"output_mode": "single_shots", "image_count": 4}
 SHOOT: Final[Json] = {"output_mode": "photoshoot"}
-NOTICE: Final = '@1767225600, Wed, 30 Jun 2027 00:00:00 GMT, <https://docs.example/migration>; rel="deprecation"'
+NOTICE: Final = (
+    "@1767225600, "
+    "Wed, 30 Jun 2027 00:00:00 GMT, "
+    '<https://docs.example/migration>; rel="deprecation"'
+)
 
 
 def product(asset_id: str) -> Json:
@@ -230,7 +257,8 @@ def plays_on_the_wire(scenario: str) -> pytest.MarkDecorator:
 def playing(client: Client) -> Iterator[None]:
     """Let every rule of a client's scenario act."""
     yield
-    assert [name for name, (_, fired) in client.rules().items() if not fired] == []
+    idle_rules = [name for name, (_, fired) in client.rules().items() if not fired]
+    assert idle_rules == []
 
 
 @pytest.fixture
@@ -268,20 +296,30 @@ def wire_player(request: pytest.FixtureRequest, server: Server) -> Iterator[Play
 
 def _lose_credential(player: Player, seconds: float, code: str) -> None:
     """Lose a credential at its time, and find its work with another one."""
-    assert player.after(seconds - 0.001).upscale() == "202"
-    assert player.after(0.001).get(player.work) == code
+    player.wait(seconds - 0.001)
+    assert player.upscale() == "202"
+
+    player.wait(0.001)
+    assert player.get(player.work) == code
     assert player.upscale() == code
-    assert player.with_a_new_key().count("/generations") == "1"
+
+    player.take_a_new_key()
+    assert player.count("/generations") == "1"
     assert player.end() == "completed"
 
 
 @plays("admission-paused")
 def test_new_writes_wait_while_admission_is_paused(player: Player) -> None:
-    assert player.after(29).upscale("k1") == "202"
-    assert player.after(1).upscale("k2") == PAUSED
+    player.wait(29)
+    assert player.upscale("k1") == "202"
+
+    player.wait(1)
+    assert player.upscale("k2") == PAUSED
     assert player.delete_asset() == PAUSED
     assert player.end() == "completed"
-    assert player.insist(player.order_call("upscale", "k2")) == "202 after 60 s"
+
+    second_order = player.order_call("upscale", "k2")
+    assert player.insist(second_order) == "202 after 60 s"
 
 
 @plays("all-outputs-fail")
@@ -289,6 +327,7 @@ def test_work_whose_outputs_all_fail_costs_nothing(player: Player) -> None:
     for name in WORKFLOWS:
         assert player.order(name) == "202"
         assert player.end() == "failed processing_failed"
+
     assert player.spent() == "0 spent"
 
 
@@ -297,6 +336,7 @@ def test_an_asset_that_is_large_enough_is_upscaled_to_a_higher_resolution(
     player: Player,
 ) -> None:
     assert player.upscale() == "already_at_target_resolution"
+
     body = upscale_call(player.asset, "").json | {"target_resolution": "4k"}
     assert player.ask("POST", "/generations/upscale", body) == "202"
 
@@ -306,6 +346,7 @@ def test_a_lost_answer_is_got_by_the_same_request_and_paid_once(player: Player) 
     for name in WORKFLOWS:
         assert player.order(name) == "reset"
         assert player.order(name) == "202"
+
     assert player.spent() == "3 spent"
     assert player.count("/generations") == "3"
 
@@ -336,22 +377,33 @@ def test_a_batch_runs_out_of_credits_is_paused_and_loses_its_credential(
     for key in "12":
         assert player.photograph(key, **SHOOT) == "202"
         assert player.end() == TWO_LOST
+
     assert player.photograph("3", **SHOOT) == "insufficient_credits"
+
     for key in "45":
         assert player.photograph(key, **SHOOT) == "202"
         assert player.end() == TWO_LOST
+
     assert player.spent() == "4 spent"
-    write = Call("POST", "/uploads", UPLOAD)
     # The auto clock waits.
-    assert player.at("00:10:00.000").insist(write) == "201 after 0 s"
-    assert player.at("01:00:00.000").get("/team") == "credential_revoked"
-    assert player.with_a_new_key().count("/assets?source=generation") == "8"
+    write = Call("POST", "/uploads", UPLOAD)
+
+    player.wait_until("00:10:00.000")
+    assert player.insist(write) == "201 after 0 s"
+
+    player.wait_until("01:00:00.000")
+    assert player.get("/team") == "credential_revoked"
+
+    player.take_a_new_key()
+    assert player.count("/assets?source=generation") == "8"
 
 
 @plays("concurrency-budget-exhausted")
 def test_work_beyond_the_concurrency_limit_waits_for_a_place(player: Player) -> None:
     assert player.upscale("k1") == "202"
-    assert player.insist(player.order_call("upscale", "k2")) == "202 after 31 s"
+
+    second_order = player.order_call("upscale", "k2")
+    assert player.insist(second_order) == "202 after 31 s"
 
 
 @plays("corrupt-downloads")
@@ -378,6 +430,7 @@ def test_another_credential_finds_the_work_of_one_that_was_revoked(
 def test_after_402_new_credits_need_a_new_key(player: Player) -> None:
     for key in "12345":
         assert player.upscale(key) == "202"
+
     assert player.upscale("6") == "insufficient_credits"
     assert player.control("PATCH", "/teams/Demo", {"credits": 10}) == "200"
     assert player.upscale("6") == "insufficient_credits"
@@ -414,9 +467,13 @@ def test_removing_a_foreground_costs_a_credit(player: Player) -> None:
 def test_an_internal_error_is_repeated_with_the_same_key(player: Player) -> None:
     for name in WORKFLOWS:
         assert player.order(name) == "internal_error"
-        assert player.insist(player.order_call(name), 500) == "202 after 0 s"
+        repeated = player.order_call(name)
+        assert player.insist(repeated, 500) == "202 after 0 s"
+
+    read = Call("GET", "/generations")
     for _ in range(5):
-        assert player.insist(Call("GET", "/generations"), 500) == "200 after 0 s"
+        assert player.insist(read, 500) == "200 after 0 s"
+
     assert player.spent() == "3 spent"
 
 
@@ -426,17 +483,21 @@ def test_a_cursor_that_is_refused_once_works_afterwards(player: Player) -> None:
         assert player.upscale(key) == "202"
     for key in "34":
         assert player.ask("POST", "/products", product(player.asset), key) == "201"
+
     assert player.complete() == "201"
+
     for path in ("/assets", "/products", "/generations"):
-        for seen in ("invalid_cursor", "200"):
-            assert player.next_page(path) == seen
+        assert player.next_page(path) == "invalid_cursor"
+        assert player.next_page(path) == "200"
 
 
 @plays("outputs-stall")
 def test_an_output_that_stalls_is_polled_and_ordered_anew(player: Player) -> None:
     assert player.upscale("k1") == "202"
     assert player.poll() == "queued, wait 1 s"
-    assert player.after(60).poll() == "processing, wait 5 s"  # D47
+
+    player.wait(60)
+    assert player.poll() == "processing, wait 5 s"  # D47
     assert player.upscale("k2") == "202"
     assert player.end() == "completed"
 
@@ -444,17 +505,25 @@ def test_an_output_that_stalls_is_polled_and_ordered_anew(player: Player) -> Non
 @plays("permission-denied")
 def test_a_credential_that_may_only_read_is_replaced(player: Player) -> None:
     assert player.upscale("k1") == "202"
-    assert player.after(30).upscale("k2") == DENIED
+
+    player.wait(30)
+    assert player.upscale("k2") == DENIED
     assert player.end() == "completed"
-    assert player.with_a_new_key().upscale("k2") == "202"
+
+    player.take_a_new_key()
+    assert player.upscale("k2") == "202"
 
 
 @plays("rate-limited")
 def test_a_client_waits_as_long_as_the_rate_limit_asks(player: Player) -> None:
     for _ in range(5):
-        assert player.after(2).get("/team") == "200"
+        player.wait(2)
+        assert player.get("/team") == "200"
+
     assert player.get("/team") == "rate_limited, wait 52 s"
-    assert player.after(52).get("/team") == "200"
+
+    player.wait(52)
+    assert player.get("/team") == "200"
     assert player.get("/team") == "rate_limited, wait 2 s"
 
 
@@ -471,20 +540,28 @@ def test_an_asset_is_deleted_once_the_work_with_it_has_ended(player: Player) -> 
 @plays("same-key-in-flight")
 def test_a_key_in_flight_is_refused_and_replayed_afterwards(player: Player) -> None:
     for name in WORKFLOWS:
-        assert (
-            player.twice(player.order_call(name), 10) == "202, idempotency_in_progress"
-        )
+        order = player.order_call(name)
+        assert player.twice(order, 10) == "202, idempotency_in_progress"
+
     for name in WORKFLOWS:
         assert player.order(name) == "202"
+
     assert player.count("/generations") == "3"
 
 
 @plays("short-outages")
 def test_short_outages_are_waited_out(player: Player) -> None:
-    assert player.after(10).upscale("k1") == "202"
-    assert player.after(49.999).upscale("k2") == "202"
-    assert player.after(0.001).upscale("k3") == "internal_error"
-    assert player.after(10).upscale("k3") == "202"
+    player.wait(10)
+    assert player.upscale("k1") == "202"
+
+    player.wait(49.999)
+    assert player.upscale("k2") == "202"
+
+    player.wait(0.001)
+    assert player.upscale("k3") == "internal_error"
+
+    player.wait(10)
+    assert player.upscale("k3") == "202"
     assert player.count("/generations") == "3"
 
 
@@ -500,16 +577,23 @@ def test_outputs_that_fail_are_not_paid(player: Player) -> None:
 @plays("subscription-lapses-mid-run")
 def test_accepted_work_ends_while_the_subscription_has_lapsed(player: Player) -> None:
     assert player.upscale("k1") == "202"
-    assert player.after(30).upscale("k2") == LAPSED
+
+    player.wait(30)
+    assert player.upscale("k2") == LAPSED
     assert player.end() == "completed"
-    assert player.at("00:01:59.999").upscale("k2") == LAPSED
-    assert player.after(0.001).upscale("k2") == "202"
+
+    player.wait_until("00:01:59.999")
+    assert player.upscale("k2") == LAPSED
+
+    player.wait(0.001)
+    assert player.upscale("k2") == "202"
 
 
 @plays("upload-answer-lost")
 def test_bytes_whose_answer_was_lost_are_sent_again(player: Player) -> None:
     for _ in range(2):
         assert player.send_bytes_twice() == "200, 201"
+
     assert player.count("/assets") == "2"
 
 
@@ -523,6 +607,7 @@ def test_an_upload_that_conflicts_is_made_anew(player: Player) -> None:
 def test_an_upload_that_has_expired_leaves_no_asset(player: Player) -> None:
     for _ in range(3):
         assert player.complete() == "upload_expired"
+
     assert player.count("/assets") == "0"
 
 
@@ -530,10 +615,10 @@ def test_an_upload_that_has_expired_leaves_no_asset(player: Player) -> None:
 def test_a_completion_that_comes_too_late_is_repeated_with_a_new_session(
     player: Player,
 ) -> None:
-    assert (
-        player.twice(player.completion_call(idempotency_key="k"), 960)
-        == "upload_expired, idempotency_in_progress"
-    )
+    completion = player.completion_call(idempotency_key="k")
+    both_answers = player.twice(completion, 960)
+    assert both_answers == "upload_expired, idempotency_in_progress"
+
     assert player.complete() == "201"
 
 
@@ -544,10 +629,14 @@ def test_a_read_that_is_never_answered_is_given_up_and_repeated(
     assert wire_player.give_up("/team") == "silence"
     assert wire_player.get("/team") == "200"
     assert wire_player.upscale() == "202"
+
     for _ in range(3):
         assert wire_player.get(wire_player.work) == "200"
+
     assert wire_player.give_up(wire_player.work) == "silence"
-    assert wire_player.after(10).end() == "completed"
+
+    wire_player.wait(10)
+    assert wire_player.end() == "completed"
 
 
 @plays_on_the_wire("slow-downloads")
@@ -559,10 +648,16 @@ def test_a_download_that_is_cut_short_is_repeated(wire_player: Player) -> None:
 @plays_on_the_wire("slow-service")
 def test_slow_work_asks_for_long_waits(wire_player: Player) -> None:
     assert wire_player.upscale() == "202"
-    assert wire_player.after(1).poll() == "processing, wait 120 s"
-    assert wire_player.after(120).end() == "completed"
+
+    wire_player.wait(1)
+    assert wire_player.poll() == "processing, wait 120 s"
+
+    wire_player.wait(120)
+    assert wire_player.end() == "completed"
     assert wire_player.author("pose") == "202"
-    assert wire_player.after(1).poll() == "processing, wait 60 s"
+
+    wire_player.wait(1)
+    assert wire_player.poll() == "processing, wait 60 s"
 
 
 def test_every_scenario_of_the_library_is_played() -> None:
@@ -580,7 +675,7 @@ FAILURES: Final[tuple[type[Exception], ...]] = (
 
 
 class Persistent(ServedClient):
-    """A client that sends a request again, with the same key, until it has a whole answer."""
+    """A client that repeats a request, with its key, until it has a whole answer."""
 
     failures: set[type[Exception]]
 
@@ -619,4 +714,5 @@ def test_a_client_that_retries_with_the_same_keys_comes_through_a_flaky_network(
 
         assert persistent.credits() == 88
         assert persistent.count("/generations") == 12
+
     assert persistent.failures == set(FAILURES)
