@@ -111,18 +111,39 @@ class Visit:
         self.press(region, f"{button}? Click again")
 
     def open_file(self, file: Path) -> None:
+        banner = self.page.get_by_role("banner")
         with self.page.expect_file_chooser() as choosing:
-            self.page.get_by_role("banner").get_by_role(
-                "button",
-                name="Open file",
-            ).click()
+            banner.get_by_role("button", name="Open file").click()
         choosing.value.set_files(file)
 
     def alert(self) -> Any:
         return self.page.get_by_role("alert")
 
+    def about(self, identifier: str) -> Any:
+        """Return the region that tells all about an id."""
+        name = f"About {identifier}"
+        return self.page.get_by_role("region", name=name, exact=True)
+
+    def copied(self) -> str:
+        """Return the text on the clipboard."""
+        return str(self.page.evaluate("navigator.clipboard.readText()"))
+
     def lost(self) -> Any:
         return self.page.get_by_role("status")
+
+
+def rows_with(region: Any, text: str) -> Any:
+    return region.get_by_role("row").filter(has_text=text)
+
+
+def button(region: Any, name: str) -> Any:
+    return region.get_by_role("button", name=name, exact=True)
+
+
+def drawn_width(image: Any) -> int:
+    """Return the width in pixels of a picture, once the browser has decoded it."""
+    width = image.evaluate("image => image.decode().then(() => image.naturalWidth)")
+    return int(width)
 
 
 class Service(ServedClient):
@@ -131,6 +152,9 @@ class Service(ServedClient):
     @property
     def origin(self) -> str:
         return f"http://{self.address}"
+
+    def finish_work(self) -> None:
+        self.told("POST", "/clock/advance", {"until_idle": True})
 
     def photoshoot(self, photo: bytes | None = None) -> Any:
         photos = {
