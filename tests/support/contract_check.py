@@ -52,6 +52,23 @@ class Exchange:
     body: bytes
 
 
+class DeclaredHeader:
+    """A header that a response of the contract declares."""
+
+    def __init__(self, header: Mapping[str, Any]) -> None:
+        self.is_required = bool(header.get("required"))
+        self._is_integer = header["schema"].get("type") == "integer"
+        self._validator = jsonschema_rs.Draft202012Validator(
+            dict(header["schema"]),
+            validate_formats=True,
+        )
+
+    def accepts(self, text: str) -> bool:
+        if not self._is_integer:
+            return self._validator.is_valid(text)
+        return text.isdigit() and self._validator.is_valid(int(text))
+
+
 class ContractChecker:
     undeclared_statuses = UNDECLARED_STATUSES
     """Those that an operation may answer with by its default response."""
@@ -63,36 +80,36 @@ class ContractChecker:
         The contract allows such fields by itself.
         """
         self._document = document
+        schemas = dict(document)
+        if is_closed:
+            schemas = closed(document)
         self._registry = jsonschema_rs.Registry(
-            [(_URN, closed(document) if is_closed else dict(document))],
+            [(_URN, schemas)],
             draft=jsonschema_rs.Draft202012,
         )
-        self._validators: dict[str, Any] = {}
+        self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
         """By reference to a schema."""
-        self._declared_headers: dict[int, dict[str, tuple[Mapping[str, Any], Any]]] = {}
-        """The headers of each response by lower-case name, each with its validator.
+        self._declared_headers: dict[int, dict[str, DeclaredHeader]] = {}
+        """The headers of each response by lower-case name.
 
         The responses are known by their identity in the document.
         """
-        literal_first = sorted(
-            document["paths"].items(),
-            key=lambda path: "{" in path[0],
-        )
-        self._paths = [
-            (re.compile(re.sub(r"\{\w+}", "[^/]+", path)), item)
-            for path, item in literal_first
+        literal_first = sorted(document["paths"], key=lambda path: "{" in path)
+        self._paths: list[tuple[re.Pattern[str], Mapping[str, Any]]] = [
+            (_pattern_of(path), document["paths"][path]) for path in literal_first
         ]
 
     def check(self, exchange: Exchange) -> None:
         violations = list(self._violations(exchange))
-        if violations:
-            body = exchange.body[:2000].decode("utf-8", "replace")
-            lines = "\n".join(f"  - {line}" for line in violations)
-            raise ContractViolationError(
-                f"{exchange.method} {exchange.path} answered {exchange.status}, "
-                f"which breaks the contract:\n{lines}\n"
-                f"  headers: {dict(exchange.headers)}\n  body: {body}"
-            )
+        if not violations:
+            return
+        body = exchange.body[:2000].decode("utf-8", "replace")
+        lines = "\n".join(f"  - {violation}" for violation in violations)
+        raise ContractViolationError(
+            f"{exchange.method} {exchange.path} answered {exchange.status}, "
+            f"which breaks the contract:\n{lines}\n"
+            f"  headers: {dict(exchange.headers)}\n  body: {body}"
+        )
 
     def check_problem(self, exchange: Exchange) -> None:
         """Accept a problem of a surface that the contract does not list.
@@ -100,15 +117,18 @@ class ContractChecker:
         Direct uploads and files are such surfaces.
         """
         headers = _by_name(exchange.headers)
-        found = list(self._body_violations("#/components/schemas/Problem", exchange))
-        found += self._problem_violations(exchange, headers, None)
+        media_type = headers.get("content-type")
+        violations = [
+            *self._body_violations("#/components/schemas/Problem", exchange),
+            *self._problem_violations(exchange, headers, None),
+        ]
         if (exchange.status == 405) != ("allow" in headers):
-            found.append("header allow belongs to 405, and to it alone")
-        if headers.get("content-type") != ["application/problem+json"]:
-            found.append(f"the media type is {headers.get('content-type')}")
-        if found:
+            violations.append("header allow belongs to 405, and to it alone")
+        if media_type != ["application/problem+json"]:
+            violations.append(f"the media type is {media_type}")
+        if violations:
             raise ContractViolationError(
-                f"{exchange.method} {exchange.path}: {found}\n  {exchange.body!r}"
+                f"{exchange.method} {exchange.path}: {violations}\n  {exchange.body!r}"
             )
 
     def operation_of(
@@ -123,11 +143,10 @@ class ContractChecker:
         item = self._path_item(path)
         if item is None:
             return None, False
-        name = method.lower()
-        operation: Mapping[str, Any] | None = (
-            item.get(name) if name in METHODS and method == name.upper() else None
-        )
-        return operation, True
+        for name in METHODS:
+            if method == name.upper():
+                return item.get(name), True
+        return None, True
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         for path, item in self._document["paths"].items():
@@ -136,29 +155,27 @@ class ContractChecker:
                     yield method.upper(), path, item[method]
 
     def body_schema(self, operation_id: str) -> Mapping[str, Any]:
-        (operation,) = [
-            one for _, _, one in self.operations() if one["operationId"] == operation_id
-        ]
-        return self.resolve(
-            operation["requestBody"]["content"]["application/json"]["schema"]
-        )
+        by_id = {
+            operation["operationId"]: operation for _, _, operation in self.operations()
+        }
+        content = by_id[operation_id]["requestBody"]["content"]
+        return self.resolve(content["application/json"]["schema"])
 
     def validator(self, reference: str) -> jsonschema_rs.Draft202012Validator:
-        found = self._validators.get(reference)
-        if found is None:
-            found = self._validators[reference] = jsonschema_rs.Draft202012Validator(
+        if reference not in self._validators:
+            self._validators[reference] = jsonschema_rs.Draft202012Validator(
                 {"$ref": _URN + reference},
                 registry=self._registry,
                 validate_formats=True,
             )
-        return found
+        return self._validators[reference]
 
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
         path = re.sub("^(/docs)/.*", r"\1/page", path)  # the name of a page has folders
-        return next(
-            (item for pattern, item in self._paths if pattern.fullmatch(path)),
-            None,
-        )
+        for pattern, item in self._paths:
+            if pattern.fullmatch(path):
+                return item
+        return None
 
     def _violations(self, exchange: Exchange) -> Iterator[str]:
         headers = _by_name(exchange.headers)
@@ -176,7 +193,9 @@ class ContractChecker:
     def _status_violations(self, exchange: Exchange) -> Iterator[str]:
         operation, is_known_path = self.operation_of(exchange.method, exchange.path)
         if operation is None:
-            expected = 405 if is_known_path else 404
+            expected = 404
+            if is_known_path:
+                expected = 405
             if exchange.status not in {expected, *self.door_statuses}:
                 yield f"the status must be {expected}: there is no such operation"
             return
@@ -200,9 +219,8 @@ class ContractChecker:
         headers: Headers,
     ) -> Iterator[str]:
         yield from self._declared_header_violations(response, headers)
-        for name in (
-            TELLING_HEADERS & headers.keys() - self._headers_of(response).keys()
-        ):
+        undeclared = headers.keys() - self._headers_of(response).keys()
+        for name in undeclared & TELLING_HEADERS:
             yield f"header {name} is not declared for this answer"
         if exchange.status in (429, 503) and "retry-after" not in headers:
             yield "header retry-after is missing"
@@ -214,36 +232,24 @@ class ContractChecker:
         response: Mapping[str, Any],
         headers: Headers,
     ) -> Iterator[str]:
-        for name, (header, validator) in self._headers_of(response).items():
+        for name, header in self._headers_of(response).items():
             values = headers.get(name, [])
             if len(values) > 1:
                 yield f"header {name} comes {len(values)} times"
-            elif not values and header.get("required"):
+            elif not values and header.is_required:
                 yield f"header {name} is missing"
-            elif values and not _fits(validator, header["schema"], values[0]):
+            elif values and not header.accepts(values[0]):
                 yield f"header {name} is {values[0]!r}, which its schema refuses"
 
-    def _headers_of(
-        self,
-        response: Mapping[str, Any],
-    ) -> Mapping[str, tuple[Mapping[str, Any], Any]]:
-        found = self._declared_headers.get(id(response))
-        if found is None:
-            headers = {
-                name.lower(): self.resolve(header)
-                for name, header in response.get("headers", {}).items()
-            }
-            found = self._declared_headers[id(response)] = {
-                name: (
-                    header,
-                    jsonschema_rs.Draft202012Validator(
-                        dict(header["schema"]),
-                        validate_formats=True,
-                    ),
-                )
-                for name, header in headers.items()
-            }
-        return found
+    def _headers_of(self, response: Mapping[str, Any]) -> Mapping[str, DeclaredHeader]:
+        identity = id(response)
+        if identity not in self._declared_headers:
+            declared: dict[str, DeclaredHeader] = {}
+            for name, reference in response.get("headers", {}).items():
+                header = self.resolve(reference)
+                declared[name.lower()] = DeclaredHeader(header)
+            self._declared_headers[identity] = declared
+        return self._declared_headers[identity]
 
     def _content_violations(
         self,
@@ -304,27 +310,28 @@ class ContractChecker:
             return
         if not isinstance(problem, dict):
             return
-        if problem.get("status") != exchange.status:
-            yield f"the member status is {problem.get('status')}"
-        if [problem.get("request_id")] != headers.get("request-id"):
-            header = headers.get("request-id")
-            yield f"request_id is {problem.get('request_id')}, the header {header}"
+        status = problem.get("status")
+        if status != exchange.status:
+            yield f"the member status is {status}"
+        request_id = problem.get("request_id")
+        header = headers.get("request-id")
+        if header != [request_id]:
+            yield f"request_id is {request_id}, the header {header}"
         code = problem.get("code")
         if codes is None:
             codes = self._document["components"]["schemas"]["ProblemCode"]["enum"]
         if code not in codes:
             yield f"the code {code} is not one of this answer's: {', '.join(codes)}"
-        if (code == "resource_operation_in_progress") != (
-            "active_operation_id" in problem
-        ):
+        needs_operation = code == "resource_operation_in_progress"
+        if needs_operation != ("active_operation_id" in problem):
             yield "active_operation_id belongs to resource_operation_in_progress alone"
 
     def resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         while "$ref" in node:
-            found: Any = self._document
+            target: Any = self._document
             for step in node["$ref"].removeprefix("#/").split("/"):
-                found = found[step]
-            node = found
+                target = target[step]
+            node = target
         return node
 
 
@@ -344,14 +351,19 @@ def closed(document: Mapping[str, Any]) -> dict[str, Any]:
     What is a part of others, in their `allOf`, stays open by itself.
     """
     schemas = document["components"]["schemas"]
-    parts: set[str] = set()
+    part_names: set[str] = set()
     for schema in schemas.values():
-        references = [part.get("$ref", "") for part in schema.get("allOf", ())]
-        parts.update(reference.rpartition("/")[2] for reference in references)
-    closed_schemas = {
-        name: _closed_schema(schema, name in parts) for name, schema in schemas.items()
-    }
+        for part in schema.get("allOf", ()):
+            reference = part.get("$ref", "")
+            part_names.add(reference.rpartition("/")[2])
+    closed_schemas: dict[str, Any] = {}
+    for name, schema in schemas.items():
+        closed_schemas[name] = _closed_schema(schema, is_part=name in part_names)
     return {"components": {"schemas": closed_schemas}}
+
+
+UNCHECKED_KEYS = frozenset({"default", "example", "examples", "discriminator"})
+"""Keys of a schema that say nothing of what is valid."""
 
 
 def _closed_schema(schema: Any, is_part: bool = False) -> Any:
@@ -359,20 +371,23 @@ def _closed_schema(schema: Any, is_part: bool = False) -> Any:
         return [_closed_schema(item, is_part) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {
-        key: {name: _closed_schema(inner) for name, inner in value.items()}
-        if key == "properties"
-        else _closed_schema(value, is_part=key == "allOf")
-        for key, value in schema.items()
-        if key not in ("default", "example", "examples", "discriminator")
-    }
-    if (
-        schema.keys() & {"properties", "allOf"}
-        and "additionalProperties" not in schema
-        and not is_part
-    ):
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in UNCHECKED_KEYS:
+            continue
+        if key == "properties":
+            result[key] = {name: _closed_schema(inner) for name, inner in value.items()}
+        else:
+            result[key] = _closed_schema(value, is_part=key == "allOf")
+    describes_fields = schema.keys() & {"properties", "allOf"}
+    if describes_fields and not is_part and "additionalProperties" not in schema:
         result["unevaluatedProperties"] = False
     return result
+
+
+def _pattern_of(path: str) -> re.Pattern[str]:
+    """Return what matches a path whose parameters have any values."""
+    return re.compile(re.sub(r"\{\w+}", "[^/]+", path))
 
 
 def _is_bodiless_head(exchange: Exchange) -> bool:
@@ -380,16 +395,10 @@ def _is_bodiless_head(exchange: Exchange) -> bool:
 
 
 def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for name, value in headers:
-        found.setdefault(name.lower(), []).append(value)
-    return found
-
-
-def _fits(validator: Any, schema: Mapping[str, Any], text: str) -> bool:
-    if schema.get("type") != "integer":
-        return bool(validator.is_valid(text))
-    return text.isdigit() and bool(validator.is_valid(int(text)))
+        values.setdefault(name.lower(), []).append(value)
+    return values
 
 
 @lru_cache(maxsize=1)
@@ -400,21 +409,19 @@ def _read_json(body: bytes) -> Any:
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object whose keys all differ. Raises ValueError."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError(f"a key comes twice in {[name for name, _ in pairs]}")
-    return found
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"a key comes twice in {names}")
+    return fields
 
 
 @cache
 def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
-    stricter = yaml.safe_load(
-        Path(__file__).with_name("stricter.yaml").read_text(encoding="utf-8")
-    )
-    return ContractChecker(
-        _laid_over(read_contract("openapi.yaml"), stricter),
-        is_closed=is_closed,
-    )
+    file = Path(__file__).with_name("stricter.yaml")
+    stricter = yaml.safe_load(file.read_text(encoding="utf-8"))
+    document = _laid_over(read_contract("openapi.yaml"), stricter)
+    return ContractChecker(document, is_closed=is_closed)
 
 
 def _laid_over(under: Any, over: Any) -> Any:
@@ -423,10 +430,13 @@ def _laid_over(under: Any, over: Any) -> Any:
     Objects are merged, lists added up, and other values replaced.
     """
     if isinstance(under, dict) and isinstance(over, dict):
-        return under | {
-            key: _laid_over(under.get(key), value) for key, value in over.items()
-        }
-    return under + over if isinstance(under, list) else over
+        merged = dict(under)
+        for key, value in over.items():
+            merged[key] = _laid_over(under.get(key), value)
+        return merged
+    if isinstance(under, list):
+        return under + over
+    return over
 
 
 @cache
@@ -436,9 +446,16 @@ def read_contract(name: str) -> Any:
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-STATUSES: Mapping[str, int] = {
-    name: example["value"]["status"]
-    for name, example in read_contract("openapi.yaml")["components"]["examples"].items()
-    if "status" in example["value"] and "code" in example["value"]
-}
+def _statuses() -> dict[str, int]:
+    """Return the status of each problem code, by the examples of the contract."""
+    statuses: dict[str, int] = {}
+    examples = read_contract("openapi.yaml")["components"]["examples"]
+    for name, example in examples.items():
+        fields = example["value"]
+        if "status" in fields and "code" in fields:
+            statuses[name] = fields["status"]
+    return statuses
+
+
+STATUSES: Mapping[str, int] = _statuses()
 """Each problem code with its status; 405 and 413 have invalid_request (D03, D06)."""
