@@ -116,11 +116,13 @@ def source_fields(kind: str, asset_ids: Sequence[str]) -> Json:
 
 def ingredient_body(kind: str, asset_ids: Sequence[str]) -> Json:
     """Return a body that creates an ingredient, with the required fields alone."""
-    required = {
-        "background": {"kind": "backdrop"},
-        "fashion_model": {"age_range": "25-35", "gender": "neutral"},
-    }
-    return {"name": "New", **required.get(kind, {}), **source_fields(kind, asset_ids)}
+    body: Json = {"name": "New"}
+    if kind == "background":
+        body["kind"] = "backdrop"
+    if kind == "fashion_model":
+        body["age_range"] = "25-35"
+        body["gender"] = "neutral"
+    return body | source_fields(kind, asset_ids)
 
 
 @cache
@@ -160,7 +162,9 @@ class Answer:
         """Status and code of a problem, status and the resource's kind otherwise."""
         if self.status >= 400:
             return self.status, self.code
-        return self.status, str(self.json.get("object", "list")) if self.body else ""
+        if not self.body:
+            return self.status, ""
+        return self.status, str(self.json.get("object", "list"))
 
     @property
     def id(self) -> str:
@@ -168,8 +172,10 @@ class Answer:
 
     @property
     def retry_after(self) -> int | None:
-        value = self.headers.get("retry-after")
-        return None if value is None else int(value)
+        seconds = self.headers.get("retry-after")
+        if seconds is None:
+            return None
+        return int(seconds)
 
 
 @dataclass(slots=True)
@@ -211,7 +217,9 @@ def control_call(
     sandbox: str | None = None,
     **options: Any,
 ) -> Call:
-    prefix = CONTROL if sandbox is None else f"{CONTROL}/sandboxes/{sandbox}"
+    prefix = CONTROL
+    if sandbox is not None:
+        prefix = f"{CONTROL}/sandboxes/{sandbox}"
     return Call(method, prefix + path, json, key=None, idempotency_key=None, **options)
 
 
@@ -221,12 +229,8 @@ def advance_call(seconds: float) -> Call:
 
 
 def completion_call(session: Json, token: str, **options: Any) -> Call:
-    return Call(
-        "POST",
-        f"/uploads/{session['id']}/complete",
-        {"upload_token": token},
-        **options,
-    )
+    path = f"/uploads/{session['id']}/complete"
+    return Call("POST", path, {"upload_token": token}, **options)
 
 
 class Client(ABC):
@@ -279,9 +283,10 @@ class Client(ABC):
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        return self.send(
-            Call(method, url, key=None, idempotency_key=None, headers=headers or {})
-        )
+        call = Call(method, url, key=None, idempotency_key=None)
+        if headers is not None:
+            call.headers = headers
+        return self.send(call)
 
     def created(self, answer: Answer, status: int = 201) -> Json:
         assert answer.status == status, answer.body
@@ -293,13 +298,9 @@ class Client(ABC):
         content_type: str = "image/png",
         key: str = OWN,
     ) -> Json:
-        return self.created(
-            self.post(
-                "/uploads",
-                {"content_type": content_type, "size_bytes": size_bytes},
-                key,
-            )
-        )
+        body = {"content_type": content_type, "size_bytes": size_bytes}
+        answer = self.post("/uploads", body, key)
+        return self.created(answer)
 
     def send_bytes(self, session: Json, data: bytes, **options: Any) -> Answer:
         """Send bytes to a session's signed URL, with all of its headers."""
@@ -307,15 +308,14 @@ class Client(ABC):
         options.setdefault("headers", upload["headers"])
         if "pieces" not in options:
             options["content"] = data
-        return self.send(
-            Call(
-                upload["method"],
-                upload["url"],
-                key=None,
-                idempotency_key=None,
-                **options,
-            )
+        call = Call(
+            upload["method"],
+            upload["url"],
+            key=None,
+            idempotency_key=None,
+            **options,
         )
+        return self.send(call)
 
     def complete(
         self,
@@ -348,20 +348,24 @@ class Client(ABC):
         content_type: str = "image/png",
         key: str = OWN,
     ) -> Json:
-        return self.created(
-            self.complete(*self.ready_upload(data, content_type, key), key)
-        )
+        session, token = self.ready_upload(data, content_type, key)
+        answer = self.complete(session, token, key)
+        return self.created(answer)
 
     def assets(self, count: int, key: str = OWN) -> list[str]:
-        return [str(self.upload(picture(), key=key)["id"]) for _ in range(count)]
+        """Upload some pictures, and return the ids of their Assets."""
+        uploaded = [self.upload(picture(), key=key) for _ in range(count)]
+        return [str(asset["id"]) for asset in uploaded]
 
     def product(self, *asset_ids: str, key: str = OWN, **fields: Any) -> Json:
         body = {
             "name": "Shirt",
             "asset_ids": list(asset_ids),
             "primary_asset_id": asset_ids[0],
-        } | fields
-        return self.created(self.post("/products", body, key))
+            **fields,
+        }
+        answer = self.post("/products", body, key)
+        return self.created(answer)
 
     def author(self, kind: str, /, key: str = OWN, **fields: Any) -> Json:
         """Have an ingredient of a kind made, and return it.
@@ -369,10 +373,13 @@ class Client(ABC):
         It is made from new Assets, unless `fields` name some.
         """
         path = INGREDIENT_PATHS[kind]
-        body = ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields
-        done = self.wait_for(self.created(self.post(path, body, key), 202), key)
-        assert done["status"] == "completed", done
-        return dict(self.get(f"{path}/{done['result']['id']}", key).json)
+        asset_ids = self.assets(SOURCES[kind], key)
+        body = ingredient_body(kind, asset_ids) | fields
+        admitted = self.created(self.post(path, body, key), 202)
+        ended = self.wait_for(admitted, key)
+        assert ended["status"] == "completed", ended
+        ingredient = self.get(f"{path}/{ended['result']['id']}", key)
+        return dict(ingredient.json)
 
     def photograph(self, key: str = OWN, **fields: Any) -> Answer:
         """Ask for product photography.
@@ -390,17 +397,23 @@ class Client(ABC):
         key: str = OWN,
         **fields: Any,
     ) -> Answer:
-        source = self.assets(1, key)[0] if asset_id is None else asset_id
+        if asset_id is None:
+            (asset_id,) = self.assets(1, key)
         body = {
-            "asset_id": source,
+            "asset_id": asset_id,
             "target_resolution": "2k",
             "output_format": "png",
-        } | fields
+            **fields,
+        }
         return self.post("/generations/upscale", body, key)
 
     def premade(self, kind: str, name: str | None = None) -> Json:
-        found = self.get(INGREDIENT_PATHS[kind] + "?scope=global").json["data"]
-        return next(dict(item) for item in found if name in (None, item["name"]))
+        """Return a premade ingredient by its name; the first one without a name."""
+        ingredients = self.get(f"{INGREDIENT_PATHS[kind]}?scope=global").json["data"]
+        for ingredient in ingredients:
+            if name in (None, ingredient["name"]):
+                return dict(ingredient)
+        raise AssertionError(f"there is no premade {kind} called {name}")
 
     def wait_for(self, work: Json, key: str = OWN) -> Json:
         """Poll an Operation or Generation until it is terminal.
@@ -436,11 +449,10 @@ class Client(ABC):
         Its lists, its Credits and its concurrency.
         """
         team = self.get("/team", key).json
-        return {
-            **{path: self.items(path, key) for path in LISTS},
-            "credits": team["credits"],
-            "api_concurrency": team["capabilities"]["api_concurrency"],
-        }
+        library = {path: self.items(path, key) for path in LISTS}
+        library["credits"] = team["credits"]
+        library["api_concurrency"] = team["capabilities"]["api_concurrency"]
+        return library
 
     def advance(self, seconds: float) -> None:
         self.told("POST", "/clock/advance", {"seconds": seconds})
@@ -458,7 +470,9 @@ class Client(ABC):
         """
         answer = self.ask(method, path, json, **options)
         assert answer.status in {200, 201, 204}, answer.body
-        return answer.json if answer.body else None
+        if not answer.body:
+            return None
+        return answer.json
 
     def refusal(
         self,
@@ -477,8 +491,8 @@ class Client(ABC):
 
     def team(self, name: str = "Demo", sandbox: str | None = None) -> Json:
         teams = self.told("GET", "/teams", sandbox=sandbox)["data"]
-        (named,) = [team for team in teams if team["name"] == name]
-        return dict(named)
+        (team,) = [team for team in teams if team["name"] == name]
+        return dict(team)
 
     def clock_now(self, sandbox: str | None = None) -> str:
         return str(self.told("GET", "/clock", sandbox=sandbox)["now"])
@@ -494,10 +508,9 @@ class Client(ABC):
         return dict(self.told("POST", "/reset", sandbox=sandbox))
 
     def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
-        return {
-            rule["name"]: (rule["matched"], rule["fired"])
-            for rule in self.told("GET", path)["rules"]
-        }
+        """Return how often each rule has matched and fired, by its name."""
+        rules = self.told("GET", path)["rules"]
+        return {rule["name"]: (rule["matched"], rule["fired"]) for rule in rules}
 
     def use(self, scenario: Any, path: str = "/scenario") -> Any:
         """Put a scenario in place of the running one, and return what is shown.
@@ -539,25 +552,24 @@ class Client(ABC):
 
     def headers_of(self, call: Call) -> list[tuple[bytes, bytes]]:
         """Return the headers of a request; its own take the place of others."""
-        own = call.headers
-        pairs = list(own.items() if isinstance(own, Mapping) else own)
+        own = list(call.headers)
+        if isinstance(call.headers, Mapping):
+            own = list(call.headers.items())
         left_out = {name.lower() for name in call.without}
-        left_out.update(name.lower() for name, _ in pairs)
+        left_out.update(name.lower() for name, _ in own)
         usual = {**self._identity_of(call), **_framing_of(call)}
         kept = [(name, usual[name]) for name in usual if name not in left_out]
-        return [
-            (name.lower().encode(), value.encode("utf-8", "surrogateescape"))
-            for name, value in kept + pairs
-        ]
+        return [_encoded(name, value) for name, value in kept + own]
 
     def _identity_of(self, call: Call) -> dict[str, str]:
         """Return the headers that say whom a request goes to, and whose it is."""
         headers = {}
         if self.host:
             headers["host"] = self.host
-        if call.key is not None:
-            key = self._key if call.key == OWN else call.key
-            headers["authorization"] = f"Bearer {key}"
+        if call.key == OWN:
+            headers["authorization"] = f"Bearer {self._key}"
+        elif call.key is not None:
+            headers["authorization"] = f"Bearer {call.key}"
         if call.idempotency_key is not None and call.method in {"POST", "PATCH"}:
             headers["idempotency-key"] = self._used_key(call.idempotency_key)
         return headers
@@ -574,9 +586,7 @@ class Client(ABC):
         Raises ContractViolationError.
         """
         raw_path, _ = self.place_of(call)
-        path = "/".join(
-            unquote(step).replace("/", "%2F") for step in raw_path.split("/")
-        )
+        path = _decoded(raw_path)
         exchange = Exchange(
             call.method,
             path.removeprefix("/v1"),
@@ -593,6 +603,16 @@ class Client(ABC):
                 control_checker().check(replace(exchange, path=below))
         elif answer.status >= 400 and call.method != "HEAD":
             self._checker.check_problem(exchange)
+
+
+def _encoded(name: str, value: str) -> tuple[bytes, bytes]:
+    return name.lower().encode(), value.encode("utf-8", "surrogateescape")
+
+
+def _decoded(raw_path: str) -> str:
+    """Return a path as text; a slash within one of its steps stays as it was sent."""
+    steps = [unquote(step) for step in raw_path.split("/")]
+    return "/".join(step.replace("/", "%2F") for step in steps)
 
 
 def _framing_of(call: Call) -> dict[str, str]:
@@ -673,11 +693,8 @@ class EmulatorUnderTest(Client):
         """
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
-            account.ledger.grant(
-                credits_available - account.ledger.available,
-                self.now(),
-                "set",
-            )
+            missing = credits_available - account.ledger.available
+            account.ledger.grant(missing, self.now(), "set")
         account.team = structs.replace(account.team, **changes)
 
     # The wire ------------------------------------------------------------------------
@@ -755,11 +772,16 @@ async def _exchange(
     if not started:
         return None
     ((head, taken_at_start),) = started
-    raw = tuple(
-        (name.decode("latin-1").lower(), value.decode("latin-1"))
-        for name, value in head["headers"]
+    return Answer(
+        status=int(head["status"]),
+        raw_headers=tuple(_header_text(*header) for header in head["headers"]),
+        body=b"".join(chunks),
+        pieces_taken=taken_at_start,
     )
-    return Answer(int(head["status"]), raw, b"".join(chunks), taken_at_start)
+
+
+def _header_text(name: bytes, value: bytes) -> tuple[str, str]:
+    return name.decode("latin-1").lower(), value.decode("latin-1")
 
 
 def _messages(
@@ -788,5 +810,7 @@ def settings_of(
         file = folder / f"{name}.yaml"
         file.write_text(options[name], encoding="utf-8")
         options[name] = str(file)
-    instant = None if start is None else parse_timestamp(start)
+    instant = None
+    if start is not None:
+        instant = parse_timestamp(start)
     return Settings(clock=parse_clock(clock), start=instant, **options)
