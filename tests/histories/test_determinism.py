@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from http.client import HTTPConnection
-from typing import Any
+from typing import Any, NamedTuple
 
 from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
 from tests.support.emulator_client import (
@@ -23,7 +23,6 @@ from tests.support.emulator_client import (
     Answer,
     Call,
     Client,
-    Json,
     MakeEmulator,
 )
 from tests.support.every_operation import CALLS, SUCCESSES, Things
@@ -87,11 +86,11 @@ class Recorder(ServedClient):
         """Return what the emulator noted of the conversation, without the host's times
         and ports.
         """
-        of_the_host = ("arrived_at", "duration_ms", "wait_ms", "connection")
-        return [
-            {name: value for name, value in entry.items() if name not in of_the_host}
-            for entry in self.told("GET", "/requests")["data"]
-        ]
+        entries = self.told("GET", "/requests")["data"]
+        for entry in entries:
+            for name in ("arrived_at", "duration_ms", "wait_ms", "connection"):
+                entry.pop(name, None)
+        return entries
 
 
 @contextmanager
@@ -101,9 +100,10 @@ def recording(*options: str) -> Iterator[Recorder]:
 
 
 def bring_in(client: Client) -> Things:
-    asset_ids = [
-        client.upload(photo(kind, (320, 240)), kind)["id"] for kind in CONTENT_TYPES
-    ]
+    asset_ids: list[str] = []
+    for content_type in CONTENT_TYPES:
+        asset = client.upload(photo(content_type, (320, 240)), content_type)
+        asset_ids.append(asset["id"])
     return Things(
         asset_ids,
         client.product(*asset_ids[:3]),
@@ -115,15 +115,24 @@ def bring_in(client: Client) -> Things:
 
 
 def order_work(client: Client, things: Things) -> list[str]:
-    calls = [CALLS[name](things) for name, status in SUCCESSES.items() if status == 202]
-    shots: Json = {
-        "product_ids": [things.product["id"]],
-        "image_count": 2,
-        "background": {"type": "transparent"},
-    }
-    works = [*map(client.send, calls), client.photograph(**shots, output_format="webp")]
-    assert {work.status for work in works} == {202}, works
-    return [f"/{work.json['object']}s/{work.id}" for work in works]
+    """Order work of each kind, and return the paths of what was admitted."""
+    answers: list[Answer] = []
+    for operation, status in SUCCESSES.items():
+        if status == 202:
+            call = CALLS[operation](things)
+            answers.append(client.send(call))
+    shots = client.photograph(
+        product_ids=[things.product["id"]],
+        image_count=2,
+        background={"type": "transparent"},
+        output_format="webp",
+    )
+    return [path_of_work(answer) for answer in (*answers, shots)]
+
+
+def path_of_work(answer: Answer) -> str:
+    assert answer.status == 202, answer.body
+    return f"/{answer.json['object']}s/{answer.id}"
 
 
 def provoke(recorder: Recorder, things: Things) -> None:
@@ -132,8 +141,8 @@ def provoke(recorder: Recorder, things: Things) -> None:
     recorder.delete(product, key="iwe_demo_read")
     recorder.get(product, key="iwe_other_full")
     recorder.send(Call("PUT", "/team"))
-    for path in ("/nowhere", "/assets?limit=0&colour=red"):
-        recorder.get(path)
+    recorder.get("/nowhere")
+    recorder.get("/assets?limit=0&colour=red")
     recorder.post(
         "/products",
         {"name": "", "asset_ids": [], "primary_asset_id": 7, "extra": None},
@@ -147,14 +156,26 @@ def provoke(recorder: Recorder, things: Things) -> None:
 
 
 def hurry(recorder: Recorder, things: Things) -> None:
-    while recorder.get("/team", key="iwe_other_full").status == 200:
-        pass
-    assert recorder.get("/team", key="iwe_other_full").status == 200
+    """Reach the rate limit and the concurrency limit; the auto clock waits for both."""
+    read = Call("GET", "/team", key="iwe_other_full")
+    limited = send_while(recorder, read, 200)
+    after_the_wait = recorder.send(read)
+    assert limited.code == "rate_limited"
+    assert after_the_wait.status == 200
+
     style = CALLS["createPhotographyStyle"](things)
-    while (work := recorder.send(style)).status == 202:
-        pass
-    assert work.json["code"] == "concurrency_limit_reached", work
-    assert recorder.send(style).status == 202
+    limited = send_while(recorder, style, 202)
+    after_the_wait = recorder.send(style)
+    assert limited.code == "concurrency_limit_reached"
+    assert after_the_wait.status == 202
+
+
+def send_while(recorder: Recorder, call: Call, status: int) -> Answer:
+    """Send a request until its answer has another status; return that answer."""
+    answer = recorder.send(call)
+    while answer.status == status:
+        answer = recorder.send(call)
+    return answer
 
 
 def replay(recorder: Recorder, things: Things) -> None:
@@ -164,19 +185,15 @@ def replay(recorder: Recorder, things: Things) -> None:
         "asset_ids": things.asset_ids[:2],
         "primary_asset_id": things.asset_ids[0],
     }
+    same_body = dict(reversed(body.items()))
+    other_body = {**body, "name": "Other"}
+
     first = recorder.post("/products", body, idempotency_key="used again")
-    second = recorder.post(
-        "/products",
-        dict(reversed(body.items())),
-        idempotency_key="used again",
-    )
-    other = recorder.post(
-        "/products",
-        {**body, "name": "Other"},
-        idempotency_key="used again",
-    )
+    second = recorder.post("/products", same_body, idempotency_key="used again")
+    refused = recorder.post("/products", other_body, idempotency_key="used again")
+
     assert second == first
-    assert other.status == 422
+    assert refused.status == 422
 
 
 def meet_faults(recorder: Recorder, things: Things) -> list[str]:
@@ -192,26 +209,36 @@ def meet_faults(recorder: Recorder, things: Things) -> list[str]:
         product_ids=[things.product["id"]],
         output_mode="photoshoot",
     )
-    works = [photoshoot, *(recorder.upscale(things.asset_ids[0]) for _ in range(4))]
-    assert {work.status for work in works} == {202}, works
-    return [f"/generations/{work.id}" for work in works]
+    upscales = [recorder.upscale(things.asset_ids[0]) for _ in range(4)]
+    return [path_of_work(answer) for answer in (photoshoot, *upscales)]
 
 
 def poll(client: Client, paths: list[str]) -> None:
     for path in paths:
-        has_ended = any(client.get(path).json["status"] in TERMINAL for _ in range(20))
-        assert has_ended, path
+        poll_until_terminal(client, path)
+
+
+def poll_until_terminal(client: Client, path: str) -> None:
+    for _ in range(20):
+        work = client.get(path).json
+        if work["status"] in TERMINAL:
+            return
+    raise AssertionError(f"{path} has not ended")
 
 
 def read_everything(client: Client) -> list[Any]:
-    return [client.get("/team").json, *(client.items(path, limit=3) for path in LISTS)]
+    team = client.get("/team").json
+    lists = [client.items(path, limit=3) for path in LISTS]
+    return [team, *lists]
 
 
 def download_everything(client: Client) -> list[bytes]:
-    files = [client.fetch(url) for url in urls_of_everything(client)]
-    for file in files:
+    contents: list[bytes] = []
+    for url in urls_of_everything(client):
+        file = client.fetch(url)
         assert file.status == 200
-    return [file.body for file in files]
+        contents.append(file.body)
+    return contents
 
 
 def urls_of_everything(client: Client) -> list[str]:
@@ -238,9 +265,13 @@ def delete_some(recorder: Recorder, things: Things) -> None:
     recorder.delete(product)
 
 
-Begun = tuple[Things, list[str], str]
-"""What the second half of the conversation goes on with: the paths of work that is not
-done yet, and a cursor."""
+class Begun(NamedTuple):
+    """What the second half of the conversation goes on with."""
+
+    things: Things
+    unfinished: list[str]
+    """The paths of work."""
+    cursor: str
 
 
 def begin(recorder: Recorder) -> Begun:
@@ -251,24 +282,30 @@ def begin(recorder: Recorder) -> Begun:
     replay(recorder, things)
     recorder.advance(60)
     work += meet_faults(recorder, things)
-    return things, work, recorder.get("/assets?limit=2").json["page"]["next_cursor"]
+    first_page = recorder.get("/assets?limit=2").json
+    return Begun(things, work, first_page["page"]["next_cursor"])
 
 
 def go_on(recorder: Recorder, begun: Begun) -> None:
-    things, work, cursor = begun
-    recorder.get(f"/assets?limit=2&after={cursor}")
-    replay(recorder, things)
-    poll(recorder, work)
+    recorder.get(f"/assets?limit=2&after={begun.cursor}")
+    replay(recorder, begun.things)
+    poll(recorder, begun.unfinished)
+
     recorder.advance(3600)
-    assert recorder.post("/uploads", UPLOAD).status == 503
+    paused = recorder.post("/uploads", UPLOAD)
+    assert paused.status == 503
+
     recorder.advance(3600)
     recorder.told("GET", "/scenario")
     read_everything(recorder)
     download_everything(recorder)
+
     late = recorder.open_upload(10)
     recorder.advance(901)
-    assert recorder.send_bytes(late, b"0123456789").status == 410
-    delete_some(recorder, things)
+    expired = recorder.send_bytes(late, b"0123456789")
+    assert expired.status == 410
+
+    delete_some(recorder, begun.things)
     recorder.told("POST", "/clock/advance", {"until_idle": True})
     read_everything(recorder)
 
@@ -283,48 +320,53 @@ def of_the_service(recorder: Recorder) -> list[Exchange]:
     """What was answered, without the Request-Ids of the control plane, which count what
     a server was asked.
     """
-    return [
-        (
-            request,
-            replace(answer, raw_headers=()) if "/_emulator/" in request else answer,
-        )
-        for request, answer in recorder.exchanges
-    ]
+    exchanges: list[Exchange] = []
+    for request, answer in recorder.exchanges:
+        if "/_emulator/" in request:
+            exchanges.append((request, replace(answer, raw_headers=())))
+        else:
+            exchanges.append((request, answer))
+    return exchanges
 
 
 STATUSES = {200, 201, 202, 204, 400, 401, 403, 404, 405, 410, 422, 429, 500, 503}
 """What the whole conversation is answered with."""
 
 
-def test_a_twin_and_a_process_that_goes_on_from_a_saved_state_say_the_same_bytes() -> (
-    None
-):
+def test_a_twin_and_a_successor_from_a_saved_state_say_the_same_bytes() -> None:
     with (
         recording(*SEEDED) as recorder,
         recording(*SEEDED) as twin,
         recording("--seed", "8") as successor,
+        ThreadPoolExecutor(2) as both,
     ):
-        with ThreadPoolExecutor(2) as both:
-            begun, _ = both.map(begin, (recorder, twin))
-        assert_equal(recorder.exchanges, twin.exchanges)
+        begun, _ = both.map(begin, (recorder, twin))
+        first_half = list(recorder.exchanges)
+        assert_equal(first_half, twin.exchanges)
         assert recorder.journal() == twin.journal()
 
-        successor.told("PUT", "/state", content=recorder.ask("GET", "/state").body)
-        successor.keys_used = recorder.keys_used
-        successor.exchanges.clear()
-        first_half = len(recorder.exchanges)
-        with ThreadPoolExecutor(2) as both:
-            list(both.map(lambda each: go_on(each, begun), (recorder, successor)))
-        second_half = of_the_service(recorder)[first_half:]
+        load_state_of(recorder, successor)
+        recorder.exchanges.clear()
+        going_on = both.map(go_on, (recorder, successor), (begun, begun))
+        list(going_on)
+        second_half = of_the_service(recorder)
         assert_equal(second_half, of_the_service(successor))
 
     # So the conversation was one that could have told a difference.
-    statuses = [answer.status for _, answer in recorder.exchanges]
-    assert STATUSES <= set(statuses)
-    of_the_scenario = [status for status in statuses if status >= 500]
-    assert of_the_scenario == [503, 500, 503]
-    assert first_half > 100
+    statuses = [answer.status for _, answer in (*first_half, *second_half)]
+    server_errors = [status for status in statuses if status >= 500]
+    assert set(statuses) >= STATUSES
+    assert server_errors == [503, 500, 503]
+    assert len(first_half) > 100
     assert len(second_half) > 100
+
+
+def load_state_of(recorder: Recorder, successor: Recorder) -> None:
+    """Let a successor go on where a recorder is, with nothing recorded yet."""
+    saved = recorder.ask("GET", "/state").body
+    successor.told("PUT", "/state", content=saved)
+    successor.keys_used = recorder.keys_used
+    successor.exchanges.clear()
 
 
 def assert_equal(exchanges: list[Exchange], expected: list[Exchange]) -> None:
@@ -383,11 +425,18 @@ def test_any_gait_of_the_clock_makes_the_resources_that_one_advance_makes(
         pictures included.
         """
         emulator = make_emulator(clock=clock, rate_limits=False)
-        gait(emulator, order_work(emulator, bring_in(emulator)))
+        things = bring_in(emulator)
+        paths = order_work(emulator, things)
+        gait(emulator, paths)
         emulator.told("POST", "/clock/advance", {"to": END})
         return [*read_everything(emulator), *download_everything(emulator)]
 
     expected = history(at_once)
-    for gait in (many_advances, event_by_event_with_a_look_at_everything):
-        assert history(gait) == expected
-    assert history(polls_that_take_their_waits, "auto") == expected
+
+    by_many_advances = history(many_advances)
+    by_events = history(event_by_event_with_a_look_at_everything)
+    by_polls = history(polls_that_take_their_waits, "auto")
+
+    assert by_many_advances == expected
+    assert by_events == expected
+    assert by_polls == expected
