@@ -22,6 +22,18 @@ def answer_at(instant: int) -> StoredAnswer:
     return StoredAnswer(instant, b"intent", 201, (), b"{}")
 
 
+def bind(records: IdempotencyRecords, key: str, at: int) -> StoredAnswer:
+    """Bind a key to an answer of an instant, and return that answer."""
+    answer = answer_at(at)
+    records.bind(scope_of(key), answer)
+    return answer
+
+
+def kept_keys(records: IdempotencyRecords) -> list[str]:
+    """Return the keys of the records, the oldest first."""
+    return [scope.key for scope, _ in records.records()]
+
+
 @pytest.mark.parametrize(
     ("reading", "days"),
     [("plain", 1), ("week", 7)],
@@ -29,17 +41,19 @@ def answer_at(instant: int) -> StoredAnswer:
 )
 def test_a_record_is_found_until_its_last_millisecond(reading: str, days: int) -> None:
     records = IdempotencyRecords(RETENTIONS_MS[reading])
-    answer = answer_at(BOUND_AT)
-    records.bind(scope_of("k"), answer)
+    answer = bind(records, "k", at=BOUND_AT)
     over_at = BOUND_AT + days * DAY_MS
 
-    assert records.find(scope_of("k"), over_at - 1) is answer
-    assert records.find(scope_of("k"), over_at) is None
+    last = records.find(scope_of("k"), over_at - 1)
+    too_late = records.find(scope_of("k"), over_at)
+
+    assert last is answer
+    assert too_late is None
 
 
 def test_a_record_is_of_its_key_alone() -> None:
     records = IdempotencyRecords()
-    records.bind(scope_of("k"), answer_at(BOUND_AT))
+    bind(records, "k", at=BOUND_AT)
 
     assert records.find(scope_of("other"), BOUND_AT) is None
 
@@ -47,40 +61,42 @@ def test_a_record_is_of_its_key_alone() -> None:
 def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
     records = IdempotencyRecords()
     for hour in range(0, 48, 6):
-        records.bind(scope_of(str(hour)), answer_at(hour * HOUR_MS))
+        bind(records, str(hour), at=hour * HOUR_MS)
 
-    keys = [scope.key for scope, _ in records.records()]
-
-    assert keys == ["24", "30", "36", "42"]
+    assert kept_keys(records) == ["24", "30", "36", "42"]
 
 
 def test_a_record_is_kept_until_the_millisecond_at_which_it_runs_out() -> None:
     records = IdempotencyRecords()
-    records.bind(scope_of("old"), answer_at(BOUND_AT))
+    bind(records, "old", at=BOUND_AT)
 
-    records.bind(scope_of("new"), answer_at(BOUND_AT + DAY_MS - 1))
+    bind(records, "new", at=BOUND_AT + DAY_MS - 1)
 
-    assert [scope.key for scope, _ in records.records()] == ["old", "new"]
+    assert kept_keys(records) == ["old", "new"]
 
 
 def test_the_least_reading_keeps_a_key_for_24_hours() -> None:
     records = IdempotencyRecords()
-    records.bind(scope_of("k"), answer_at(BOUND_AT))
+    answer = bind(records, "k", at=BOUND_AT)
+    over_at = BOUND_AT + DAY_MS
 
-    assert records.find(scope_of("k"), BOUND_AT + DAY_MS - 1) is not None
-    assert records.find(scope_of("k"), BOUND_AT + DAY_MS) is None
+    last = records.find(scope_of("k"), over_at - 1)
+    too_late = records.find(scope_of("k"), over_at)
+
+    assert last is answer
+    assert too_late is None
 
 
 def test_a_key_that_is_bound_again_is_the_newest() -> None:
     records = IdempotencyRecords()
-    records.bind(scope_of("a"), answer_at(BOUND_AT))
-    records.bind(scope_of("b"), answer_at(BOUND_AT + 1))
-    newer = answer_at(BOUND_AT + 2)
+    bind(records, "a", at=BOUND_AT)
+    bind(records, "b", at=BOUND_AT + 1)
 
-    records.bind(scope_of("a"), newer)
+    newer = bind(records, "a", at=BOUND_AT + 2)
 
-    assert [scope.key for scope, _ in records.records()] == ["b", "a"]
-    assert records.find(scope_of("a"), BOUND_AT + 3) is newer
+    replayed = records.find(scope_of("a"), BOUND_AT + 3)
+    assert kept_keys(records) == ["b", "a"]
+    assert replayed is newer
 
 
 @pytest.fixture
@@ -88,21 +104,25 @@ def two_records(monkeypatch: pytest.MonkeyPatch) -> IdempotencyRecords:
     """Records that are full with two keys, bound in the first and second hour."""
     monkeypatch.setattr(idempotency, "MAX_RECORDS", 2)
     records = IdempotencyRecords()
-    records.bind(scope_of("a"), answer_at(0))
-    records.bind(scope_of("b"), answer_at(HOUR_MS))
+    bind(records, "a", at=0)
+    bind(records, "b", at=HOUR_MS)
     return records
 
 
 def test_full_records_have_room_when_the_oldest_runs_out(
     two_records: IdempotencyRecords,
 ) -> None:
-    assert two_records.full_until(DAY_MS - 1) == DAY_MS
-    assert len(two_records.records()) == 2
+    full_until = two_records.full_until(DAY_MS - 1)
+
+    assert full_until == DAY_MS
+    assert kept_keys(two_records) == ["a", "b"]
 
 
 def test_a_record_that_has_run_out_makes_room(two_records: IdempotencyRecords) -> None:
-    assert two_records.full_until(DAY_MS) is None
-    assert [scope.key for scope, _ in two_records.records()] == ["b"]
+    full_until = two_records.full_until(DAY_MS)
+
+    assert full_until is None
+    assert kept_keys(two_records) == ["b"]
 
 
 def test_records_with_room_for_one_more_are_not_full(
@@ -110,10 +130,12 @@ def test_records_with_room_for_one_more_are_not_full(
 ) -> None:
     monkeypatch.setattr(idempotency, "MAX_RECORDS", 2)
     records = IdempotencyRecords()
-    records.bind(scope_of("a"), answer_at(0))
+    bind(records, "a", at=0)
 
-    assert records.full_until(2 * DAY_MS) is None
-    assert len(records.records()) == 1
+    full_until = records.full_until(2 * DAY_MS)
+
+    assert full_until is None
+    assert kept_keys(records) == ["a"]
 
 
 def test_records_of_a_state_file_are_kept_whenever_they_run_out() -> None:
@@ -121,4 +143,4 @@ def test_records_of_a_state_file_are_kept_whenever_they_run_out() -> None:
     records.restore(scope_of("a"), answer_at(0))
     records.restore(scope_of("b"), answer_at(9 * DAY_MS))
 
-    assert [scope.key for scope, _ in records.records()] == ["a", "b"]
+    assert kept_keys(records) == ["a", "b"]
