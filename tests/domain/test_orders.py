@@ -21,8 +21,11 @@ def test_an_output_has_the_pixels_of_its_ratio_and_resolution(
 ) -> None:
     expected = arithmetic.size_of(width, height, resolution)
 
-    assert orders.size_of_ratio(width, height, resolution) == expected
-    assert orders.output_size(f"{width}:{height}", resolution) == expected
+    size = orders.size_of_ratio(width, height, resolution)
+    size_by_text = orders.output_size(f"{width}:{height}", resolution)
+
+    assert size == expected
+    assert size_by_text == expected
 
 
 @given(EDGES, EDGES, st.sampled_from(SIZES))
@@ -35,19 +38,25 @@ def test_a_picture_reaches_a_resolution_by_its_longest_edge(
 
     reaches = orders.reaches(width, height, resolution)
 
-    assert reaches is (max(width, height) >= longest_edge)
+    is_long_enough = max(width, height) >= longest_edge
+    assert reaches is is_long_enough
 
 
 def works_of(size: str) -> list[tuple[str, dict[str, Any]]]:
     """Return every kind of Generation at a size, with its intent."""
-    works: list[tuple[str, dict[str, Any]]] = []
-    for count in range(1, 7):
-        shots = {"output_mode": "single_shots", "image_count": count}
-        works.append(("product_photography", {**shots, "resolution": size}))
     photoshoot = {"output_mode": "photoshoot", "image_count": 4, "resolution": size}
-    works.append(("product_photography", photoshoot))
-    works.append(("edit_images", {"resolution": size}))
-    works.append(("upscale", {"target_resolution": size}))
+    works: list[tuple[str, dict[str, Any]]] = [
+        ("product_photography", photoshoot),
+        ("edit_images", {"resolution": size}),
+        ("upscale", {"target_resolution": size}),
+    ]
+    for count in range(1, 7):
+        shots = {
+            "output_mode": "single_shots",
+            "image_count": count,
+            "resolution": size,
+        }
+        works.append(("product_photography", shots))
     return works
 
 
@@ -55,8 +64,9 @@ def works_of(size: str) -> list[tuple[str, dict[str, Any]]]:
 def test_work_is_reserved_for_in_full(size: str) -> None:
     for workflow, intent in works_of(size):
         price = orders.generation_price(workflow, intent)
+        expected = arithmetic.generation_price(workflow, intent)
 
-        assert price == arithmetic.generation_price(workflow, intent)
+        assert price == expected, intent
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -73,7 +83,11 @@ def test_work_is_charged_by_its_completed_outputs(size: str) -> None:
 
 @pytest.mark.parametrize(
     ("reading", "charges"),
-    [("plain", [0, 1, 1, 2, 2]), ("down", [0, 0, 1, 1, 2]), ("whole", [0, 2, 2, 2, 2])],
+    [
+        ("plain", [0, 1, 1, 2, 2]),
+        ("down", [0, 0, 1, 1, 2]),
+        ("whole", [0, 2, 2, 2, 2]),
+    ],
 )
 def test_a_photoshoot_of_which_a_part_failed_is_charged_by_the_reading(
     reading: str,
@@ -81,11 +95,10 @@ def test_a_photoshoot_of_which_a_part_failed_is_charged_by_the_reading(
 ) -> None:
     price = orders.PHOTOSHOOT_CREDITS
 
-    charged = [
-        orders.generation_charge(price, completed, 4, reading) for completed in range(5)
-    ]
+    for completed, expected in enumerate(charges):
+        charge = orders.generation_charge(price, completed, 4, reading)
 
-    assert charged == charges
+        assert charge == expected, completed
 
 
 @pytest.mark.parametrize(
@@ -129,7 +142,14 @@ def test_one_reading_refuses_large_uploads(
     assert orders.is_above_small_limit(width, height) is is_above
 
 
-@pytest.mark.parametrize(("preferred", "primary"), [("b", "b"), ("", "a"), ("x", "a")])
+@pytest.mark.parametrize(
+    ("preferred", "primary"),
+    [
+        pytest.param("b", "b", id="one of the photos"),
+        pytest.param("", "a", id="none"),
+        pytest.param("x", "a", id="no photo of it"),
+    ],
+)
 def test_the_primary_is_the_preferred_photo_or_the_first(
     preferred: str,
     primary: str,
@@ -154,4 +174,5 @@ def test_subjects_are_packed_as_the_model_packs_them(
 
     packed = orders.pack(with_primary, loose)
 
-    assert list(packed) == arithmetic.subjects(of_model, loose)
+    expected = arithmetic.subjects(of_model, loose)
+    assert list(packed) == expected
