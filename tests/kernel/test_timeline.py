@@ -17,29 +17,41 @@ def drain(timeline: Timeline, now: int) -> list[Event]:
     return events
 
 
+def timeline_of(dues: list[int]) -> Timeline:
+    """Schedule an event at each instant; the subjects are numbered."""
+    timeline = Timeline()
+    for number, due in enumerate(dues):
+        timeline.schedule(due, "kind", str(number))
+    return timeline
+
+
+def kinds_of(events: list[Event]) -> list[str]:
+    return [event.kind for event in events]
+
+
 @given(st.lists(st.integers(0, 20)))
 def test_events_come_at_their_instants_in_the_order_of_scheduling(
     dues: list[int],
 ) -> None:
-    timeline = Timeline()
-    for index, due in enumerate(dues):
-        timeline.schedule(due, "kind", str(index))
+    timeline = timeline_of(dues)
 
-    subjects = [int(event.subject) for event in drain(timeline, 20)]
+    events = drain(timeline, 20)
 
-    assert subjects == sorted(range(len(dues)), key=lambda index: dues[index])
+    numbers = [int(event.subject) for event in events]
+    in_order = sorted(range(len(dues)), key=lambda number: dues[number])
+    assert numbers == in_order
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(0, 20))
 def test_only_what_is_due_is_taken(dues: list[int], now: int) -> None:
-    timeline = Timeline()
-    for index, due in enumerate(dues):
-        timeline.schedule(due, "kind", str(index))
+    timeline = timeline_of(dues)
+    by_now = [due for due in dues if due <= now]
+    later = [due for due in dues if due > now]
 
     taken = drain(timeline, now)
 
-    later = [due for due in dues if due > now]
-    assert [event.due for event in taken] == sorted(due for due in dues if due <= now)
+    taken_dues = [event.due for event in taken]
+    assert taken_dues == sorted(by_now)
     assert len(timeline) == len(later)
     assert timeline.next_due == min(later, default=None)
 
@@ -54,7 +66,12 @@ def timeline() -> Timeline:
     return timeline
 
 
-CANCEL = pytest.mark.parametrize("cancel", [Timeline.remove, Timeline.forget])
+CANCEL = pytest.mark.parametrize(
+    "cancel",
+    [Timeline.remove, Timeline.forget],
+    ids=["removed", "forgotten"],
+)
+
 Cancel = Callable[[Timeline, str], None]
 
 
@@ -62,9 +79,9 @@ Cancel = Callable[[Timeline, str], None]
 def test_a_cancelled_event_does_not_happen(timeline: Timeline, cancel: Cancel) -> None:
     cancel(timeline, "b")
 
-    kinds = [event.kind for event in drain(timeline, 99)]
+    events = drain(timeline, 99)
 
-    assert kinds == ["first", "third"]
+    assert kinds_of(events) == ["first", "third"]
 
 
 @CANCEL
@@ -74,8 +91,9 @@ def test_a_cancelled_event_is_neither_counted_nor_listed(
 ) -> None:
     cancel(timeline, "b")
 
+    listed = timeline.first(9)
     assert len(timeline) == 2
-    assert [event.kind for event in timeline.first(9)] == ["first", "third"]
+    assert kinds_of(listed) == ["first", "third"]
     assert timeline.next_due_of("b") is None
 
 
@@ -86,7 +104,8 @@ def test_events_of_a_removed_subject_can_be_scheduled_again(
 
     timeline.schedule(40, "again", "b")
 
-    assert [event.kind for event in drain(timeline, 99)] == ["first", "third", "again"]
+    events = drain(timeline, 99)
+    assert kinds_of(events) == ["first", "third", "again"]
 
 
 def test_a_timeline_without_events_has_no_next_instant(timeline: Timeline) -> None:
@@ -106,10 +125,8 @@ def test_the_next_event_of_a_subject_is_its_earliest() -> None:
     assert timeline.next_due_of("a") == 10
 
 
-@pytest.mark.parametrize("cancel", [Timeline.remove, Timeline.forget])
-def test_a_subject_without_events_can_be_cancelled(
-    cancel: Callable[[Timeline, str], None],
-) -> None:
+@CANCEL
+def test_a_subject_without_events_can_be_cancelled(cancel: Cancel) -> None:
     timeline = Timeline()
     timeline.schedule(10, "first", "a")
 
