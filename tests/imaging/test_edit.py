@@ -27,15 +27,20 @@ def edited(
     width: int = EDGE,
     height: int = EDGE,
 ) -> Image.Image:
-    keys = tuple(f"key {number}" for number in range(len(sources)))
     recipe = EditRecipe(
         width=width,
         height=height,
         format="png",
-        inputs=keys,
+        inputs=tuple(f"key {number}" for number in range(len(sources))),
         instructions=instructions,
     )
-    return decode(render(recipe, [encoded(source, "PNG") for source in sources]))
+    files = [encoded(source, "PNG") for source in sources]
+    output = render(recipe, files)
+    return decode(output)
+
+
+def red_part_of(image: Image.Image) -> Image.Image:
+    return image.crop(box_of(image, RED, 6))
 
 
 def panel_of(image: Image.Image) -> Image.Image:
@@ -44,6 +49,7 @@ def panel_of(image: Image.Image) -> Image.Image:
 
 
 def letter_count(image: Image.Image) -> int:
+    """How many pixels of a panel belong to its letters."""
     return count_of(panel_of(image), (255, 255, 255), 60)
 
 
@@ -61,9 +67,10 @@ def test_words_are_not_obeyed(instructions: str) -> None:
 
     image = edited(source, instructions=instructions)
 
-    shown = image.crop(box_of(image, RED, 6)).resize((60, 60))
-    original = source.crop(box_of(source, RED, 6)).resize((60, 60))
-    assert difference(shown, original) < 3
+    size = (60, 60)
+    expected = red_part_of(source).resize(size)
+    actual = red_part_of(image).resize(size)
+    assert difference(expected, actual) < 3
 
 
 def test_two_instructions_change_no_pixel_of_the_input() -> None:
@@ -72,9 +79,12 @@ def test_two_instructions_change_no_pixel_of_the_input() -> None:
     first = edited(source, instructions="Paint it black")
     second = edited(source, instructions="Paint it white")
 
-    place = box_of(first, RED, 2)
-    assert box_of(second, RED, 2) == place
-    assert first.crop(place).tobytes() == second.crop(place).tobytes()
+    first_place = box_of(first, RED, 2)
+    second_place = box_of(second, RED, 2)
+    first_pixels = first.crop(first_place).tobytes()
+    second_pixels = second.crop(second_place).tobytes()
+    assert second_place == first_place
+    assert second_pixels == first_pixels
 
 
 def test_an_input_is_shown_with_its_ground() -> None:
@@ -82,20 +92,26 @@ def test_an_input_is_shown_with_its_ground() -> None:
 
     image = edited(source)
 
-    assert count_of(image, BLUE, 6) > 2 * count_of(image, RED, 6)
+    blue = count_of(image, BLUE, 6)
+    red = count_of(image, RED, 6)
+    assert blue > 2 * red
 
 
 @pytest.mark.parametrize("count", range(1, 9))
 def test_every_input_is_shown(count: int) -> None:
     colors = []
     for number in range(count):
-        color = (25 * number + 20, 240 - 30 * number, (number * 97) % 200)
-        colors.append(color)
+        red = 20 + 25 * number
+        green = 240 - 30 * number
+        blue = (97 * number) % 200
+        colors.append((red, green, blue))
+    sources = [Image.new("RGB", (90, 120), color) for color in colors]
 
-    image = edited(*(Image.new("RGB", (90, 120), color) for color in colors))
+    image = edited(*sources)
 
-    shown = {color for _, color in image.getcolors(EDGE * EDGE) or []}
-    assert shown.issuperset(colors)
+    counted = image.getcolors(EDGE * EDGE) or []
+    colors_of_image = {color for _, color in counted}
+    assert colors_of_image.issuperset(colors)
 
 
 @pytest.mark.parametrize(
@@ -114,17 +130,13 @@ def test_long_instructions_cover_no_input(width: int, height: int) -> None:
 @pytest.mark.parametrize(("width", "height"), [(1024, 438), (1024, 1024), (438, 1024)])
 def test_the_last_word_of_long_instructions_is_shown(width: int, height: int) -> None:
     source = Image.new("RGB", (90, 60), RED)
-    sentence = "Keep the label readable and the light soft. "
+    long = "Keep the label readable and the light soft. " * 12
+    longer = f"{long}End."
 
-    without = edited(source, instructions=sentence * 12, width=width, height=height)
-    image = edited(
-        source,
-        instructions=sentence * 12 + "End.",
-        width=width,
-        height=height,
-    )
+    image = edited(source, instructions=long, width=width, height=height)
+    other = edited(source, instructions=longer, width=width, height=height)
 
-    assert letter_count(image) != letter_count(without)
+    assert letter_count(other) != letter_count(image)
 
 
 def test_short_instructions_are_larger_than_long_ones() -> None:
@@ -133,7 +145,9 @@ def test_short_instructions_are_larger_than_long_ones() -> None:
     short = edited(source, instructions="Oo")
     long = edited(source, instructions="Oo " * 200)
 
-    assert letter_count(short) / 2 > 4 * letter_count(long) / 400
+    pixels_of_a_large_letter = letter_count(short) / 2
+    pixels_of_a_small_letter = letter_count(long) / 400
+    assert pixels_of_a_large_letter > 4 * pixels_of_a_small_letter
 
 
 def test_instructions_can_be_read_at_200_pixels() -> None:

@@ -36,6 +36,7 @@ from tests.support.pictures import decode
 
 POSES = ("Standing front", "Three-quarter turn", "Walking", "Hand on hip")
 SKIN: Color = (200, 140, 100)
+SKIN_OF_AVA: Color = (224, 178, 144)
 NIGHT: Color = (0x10, 0x20, 0x80)
 
 
@@ -74,13 +75,15 @@ def test_the_arms_of_who_wears_a_garment_are_beside_it() -> None:
     worn = scene_of(hands_of(shirt_file(RED)))
     held = scene_of(hands_of(print_file(RED)))
 
-    worn_box = box_of(worn, RED, 30)
-    held_box = box_of(held, RED, 30)
-    skin = (224, 178, 144)
-    worn_skin = box_of(worn, skin, 12)
-    held_skin = box_of(held, skin, 12)
-    assert worn_skin[3] > held_skin[3], "hanging arms reach further down"
-    assert worn_box[2] - worn_box[0] > held_box[2] - held_box[0]
+    *_, lowest_of_hanging_arms = box_of(worn, SKIN_OF_AVA, 12)
+    *_, lowest_of_holding_arms = box_of(held, SKIN_OF_AVA, 12)
+    assert lowest_of_hanging_arms > lowest_of_holding_arms
+    assert width_of_red(worn) > width_of_red(held)
+
+
+def width_of_red(image: Image.Image) -> int:
+    left, _, right, _ = box_of(image, RED, 30)
+    return right - left
 
 
 @pytest.mark.parametrize("name", ["Linen shirt", "Shirts", "WINTER COAT", "Sweatshirt"])
@@ -92,11 +95,15 @@ def test_a_garment_is_known_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Mug", "", "Coaster"])
 def test_a_thing_without_sleeves_is_held(name: str) -> None:
-    assert not is_worn(decode(cut_out_file(RED)), name)
+    product_picture = decode(cut_out_file(RED))
+
+    assert not is_worn(product_picture, name)
 
 
 def test_a_garment_is_known_by_its_sleeves() -> None:
-    assert is_worn(decode(shirt_file(RED)), "")
+    product_picture = decode(shirt_file(RED))
+
+    assert is_worn(product_picture, "")
 
 
 def test_a_garment_in_a_frame_is_held() -> None:
@@ -118,18 +125,23 @@ def test_the_head_of_a_premade_model_is_whole_and_cut_out(name: str) -> None:
         background_hex="#102080",
     )
 
-    head = image.convert("RGB").crop((EDGE * 3 // 8, 0, EDGE * 5 // 8, EDGE // 5))
+    place_of_head = (EDGE * 3 // 8, 0, EDGE * 5 // 8, EDGE // 5)
+    head = image.convert("RGB").crop(place_of_head)
     red, green, blue, *_ = pixel(decode(card), 4, 4)
+    ground_of_card = (red, green, blue)
     assert count_of(head, NIGHT, 4) > 0.3 * head.width * head.height
-    assert count_of(head, (red, green, blue), 4) == 0
+    assert count_of(head, ground_of_card, 4) == 0
 
 
 def portrait(skin: Color, ground: Color) -> Image.Image:
+    face = (50, 30, 150, 160)
+    hair = (45, 20, 155, 150)
+    shoulders = (30, 170, 170, 260)
     image = Image.new("RGB", (200, 260), ground)
     draw = ImageDraw.Draw(image)
-    draw.ellipse((50, 30, 150, 160), fill=skin)
-    draw.pieslice((45, 20, 155, 150), 180, 360, fill=(30, 24, 20))
-    draw.rectangle((30, 170, 170, 260), fill=(60, 60, 90))
+    draw.ellipse(face, fill=skin)
+    draw.pieslice(hair, 180, 360, fill=(30, 24, 20))
+    draw.rectangle(shoulders, fill=(60, 60, 90))
     return image
 
 
@@ -151,11 +163,16 @@ def test_the_skin_of_an_own_model_is_that_of_the_picture(
     skin: Color,
     ground: Color,
 ) -> None:
-    assert is_near(skin, skin_of(portrait(skin, ground)), 12)
+    picture = portrait(skin, ground)
+
+    assert is_near(skin, skin_of(picture), 12)
 
 
 def test_a_picture_without_skin_gives_a_neutral_one() -> None:
-    assert skin_of(portrait((40, 160, 60), (120, 140, 160))) == NEUTRAL_SKIN
+    green = (40, 160, 60)
+    picture = portrait(green, ground=(120, 140, 160))
+
+    assert skin_of(picture) == NEUTRAL_SKIN
 
 
 def test_somebody_has_the_skin_of_the_chosen_model() -> None:

@@ -12,7 +12,8 @@ from tests.support.pictures import decode
 
 def cut_out() -> Image.Image:
     image = Image.new("RGBA", (200, 200), (0, 0, 0, 0))
-    ImageDraw.Draw(image).ellipse((50, 50, 150, 150), fill=(200, 60, 40, 255))
+    draw = ImageDraw.Draw(image)
+    draw.ellipse((50, 50, 150, 150), fill=(200, 60, 40, 255))
     return image
 
 
@@ -35,8 +36,9 @@ def premade(name: str) -> Image.Image:
 
 def someone_on_a_beach() -> Image.Image:
     image = premade("Sandy beach")
+    somebody = (150, 100, 250, 400)
     draw = ImageDraw.Draw(image)
-    draw.rectangle((150, 100, 250, 400), fill=(160, 30, 60))
+    draw.rectangle(somebody, fill=(160, 30, 60))
     return image
 
 
@@ -67,12 +69,16 @@ FOREGROUND = {
 
 @pytest.mark.parametrize("name", CLEAN)
 def test_a_scene_with_nothing_in_it_is_clean(name: str) -> None:
-    assert examine_scene(CLEAN[name]) == "clean"
+    image = CLEAN[name]
+
+    assert examine_scene(image) == "clean"
 
 
 @pytest.mark.parametrize("name", FOREGROUND)
 def test_a_subject_that_stands_out_is_foreground(name: str) -> None:
-    assert examine_scene(FOREGROUND[name]) == "foreground"
+    image = FOREGROUND[name]
+
+    assert examine_scene(image) == "foreground"
 
 
 @pytest.mark.parametrize("quality", [95, 40])
