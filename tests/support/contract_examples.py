@@ -42,80 +42,76 @@ class Story:
         self.examples: dict[str, Json] = {}
 
     def tell(self) -> dict[str, Json]:
-        self.show(
-            "team",
-            "A Team with a full API Credential",
-            self.emulator.get("/team"),
-        )
+        team = self.emulator.get("/team")
+        self.show("team", "A Team with a full API Credential", team)
         self._library()
         self._ingredients()
         self._generations()
         self._problems()
         return self.examples
 
-    def show(self, name: str, summary: str, value: Json | Answer) -> Json:
-        body: Json = _with_usual_size(
-            value.json if isinstance(value, Answer) else value
-        )
-        self.examples[name] = {"summary": summary, "value": body}
-        return body
+    def show(self, name: str, summary: str, shown: Json | Answer) -> Json:
+        """Keep a body, or that of an answer, as an example; return it."""
+        body = shown
+        if isinstance(body, Answer):
+            body = body.json
+        usual: Json = _with_usual_size(body)
+        self.examples[name] = {"summary": summary, "value": usual}
+        return usual
 
     def _library(self) -> None:
-        emulator = self.emulator
-        photo = picture("image/jpeg", (3000, 2000))
-        body = self.show(
-            "createUpload",
-            "A photo",
-            {"content_type": "image/jpeg", "size_bytes": len(photo)},
-        )
-        session = self.show(
-            "uploadSession",
-            "A new session",
-            emulator.post("/uploads", body),
-        )
-        body = emulator.send_bytes(session, photo).json
-        self.show(
-            "completeUpload",
-            "The token that the direct upload answered with",
-            body,
-        )
-        completed = emulator.post(f"/uploads/{session['id']}/complete", body)
-        self.assets = [
-            self.show("uploadedAsset", "An Asset from a file", completed)["id"],
-            *emulator.assets(6),
-        ]
+        self._upload()
+        self._products()
 
+    def _upload(self) -> None:
+        photo = picture("image/jpeg", (3000, 2000))
+        opening = {"content_type": "image/jpeg", "size_bytes": len(photo)}
+        self.show("createUpload", "A photo", opening)
+        opened = self.emulator.post("/uploads", opening)
+        session = self.show("uploadSession", "A new session", opened)
+
+        token = self.emulator.send_bytes(session, photo)
+        summary = "The token that the direct upload answered with"
+        completion = self.show("completeUpload", summary, token)
+        completed = self.emulator.post(
+            f"/uploads/{session['id']}/complete",
+            completion,
+        )
+        asset = self.show("uploadedAsset", "An Asset from a file", completed)
+        self.assets = [asset["id"], *self.emulator.assets(6)]
+
+    def _products(self) -> None:
+        emulator = self.emulator
         first, second, third, *_ = self.assets
-        texts = {
+        photos = {"asset_ids": [first, second], "primary_asset_id": first}
+        all_fields = {
             "name": "Linen shirt",
             "description": "Summer shirt, relaxed fit",
             "dimensions": "S to XL",
+            **photos,
         }
-        body = {**texts, "asset_ids": [first, second], "primary_asset_id": first}
-        self.show("createProduct", "All fields", body)
-        product = emulator.post("/products", body)
-        body = {"name": "Linen shirt", "asset_ids": [first], "primary_asset_id": first}
-        emulator.post(
-            "/products",
-            self.show("createProductWithLeastFields", "Only what is needed", body),
-        )
+        least_fields = {
+            "name": "Linen shirt",
+            "asset_ids": [first],
+            "primary_asset_id": first,
+        }
+        other_name = {"name": "Linen shirt, white"}
+        other_photos = {"asset_ids": [second, third], "primary_asset_id": third}
+
+        self.show("createProduct", "All fields", all_fields)
+        product = emulator.post("/products", all_fields)
         path = f"/products/{product.id}"
-        emulator.patch(
-            path,
-            self.show("renameProduct", "Another name", {"name": "Linen shirt, white"}),
-        )
+        self.show("createProductWithLeastFields", "Only what is needed", least_fields)
+        emulator.post("/products", least_fields)
+        self.show("renameProduct", "Another name", other_name)
+        emulator.patch(path, other_name)
         self.show("product", "A Product", emulator.get(path))
-        body = {"asset_ids": [second, third], "primary_asset_id": third}
-        emulator.patch(
-            path,
-            self.show("replaceProductPhotos", "Another set of photos", body),
-        )
-        self.show(
-            "productList",
-            "The first of several pages",
-            emulator.get("/products?limit=1"),
-        )
-        emulator.patch(path, {"asset_ids": [first, second], "primary_asset_id": first})
+        self.show("replaceProductPhotos", "Another set of photos", other_photos)
+        emulator.patch(path, other_photos)
+        first_page = emulator.get("/products?limit=1")
+        self.show("productList", "The first of several pages", first_page)
+
+        emulator.patch(path, photos)
         self.product = product.id
 
     def _ingredients(self) -> None:
@@ -168,49 +164,47 @@ class Story:
     def _ingredient(self, kind: str, path: str, order: Json, source: Json) -> None:
         name = kind[0].lower() + kind[1:]
         words = re.sub("(?<!^)(?=[A-Z])", " ", kind)
-        queued = self.emulator.post(
-            path,
-            self.show(f"create{kind}", f"A {words} to be made", order),
-        )
+        self.show(f"create{kind}", f"A {words} to be made", order)
+        queued = self.emulator.post(path, order)
         completed = self.emulator.wait_for(queued.json)
         if kind == "PhotographyStyle":
             self.show("operationQueued", "Just admitted", queued)
             self.show("operationCompleted", "Done", completed)
-        self.made[name] = made = completed["result"]["id"]
-        self.show(name, f"A {words} of the Team", self.emulator.get(f"{path}/{made}"))
-        self.show(
-            f"{name}List",
-            "The last page",
-            self.emulator.get(f"{path}?scope=team"),
-        )
+        ingredient_id = completed["result"]["id"]
+        ingredient_path = f"{path}/{ingredient_id}"
+        self.made[name] = ingredient_id
+        ingredient = self.emulator.get(ingredient_path)
+        self.show(name, f"A {words} of the Team", ingredient)
+        last_page = self.emulator.get(f"{path}?scope=team")
+        self.show(f"{name}List", "The last page", last_page)
 
-        body = self.show(f"replace{kind}Source", "Made again, by an Operation", source)
-        queued = self.emulator.patch(f"{path}/{made}", body)
+        self.show(f"replace{kind}Source", "Made again, by an Operation", source)
+        queued = self.emulator.patch(ingredient_path, source)
         self.show(f"{name}UpdateQueued", f"A {words} to be made again", queued)
         if kind == "Pose":
-            answer = self.emulator.patch(f"{path}/{made}", {"name": order["name"]})
-            self.show(answer.code, answer.json["title"], answer)
-            self.show(
-                "operationFailed",
-                "Failed, the Pose stays as it was",
-                self.emulator.wait_for(queued.json),
-            )
+            refusal = self.emulator.patch(ingredient_path, {"name": order["name"]})
+            self.show(refusal.code, refusal.json["title"], refusal)
+            failed = self.emulator.wait_for(queued.json)
+            self.show("operationFailed", "Failed, the Pose stays as it was", failed)
         self.emulator.wait_for(queued.json)
-        body = self.show(
-            f"rename{kind}",
-            "Another name, at once",
-            {"name": f"{order['name']}, second version"},
-        )
-        self.emulator.patch(f"{path}/{made}", body)
+        other_name = {"name": f"{order['name']}, second version"}
+        self.show(f"rename{kind}", "Another name, at once", other_name)
+        self.emulator.patch(ingredient_path, other_name)
 
     def _generations(self) -> None:
+        self._photography()
+        self._edit()
+        self._upscale()
+        last_page = self.emulator.get("/generations?workflow=edit_images")
+        self.show("generationList", "The last page", last_page)
+
+    def _photography(self) -> None:
         emulator = self.emulator
-        assets = self.assets
-        path, edit, upscale = GENERATIONS
+        path = "/generations/product-photography"
         model = emulator.premade("fashion_model")["id"]
         shots = {
             "product_ids": [self.product],
-            "asset_ids": [assets[3]],
+            "asset_ids": [self.assets[3]],
             "photography_style_id": self.made["photographyStyle"],
             "background": {
                 "type": "background",
@@ -230,89 +224,76 @@ class Story:
             "resolution": "2k",
             "output_format": "webp",
         }
-        answer = emulator.post(
-            path,
-            self.show("singleShots", "Two single shots with chosen ingredients", shots),
-        )
-        self.show(answer.code, answer.json["title"], answer)
-        group = {
-            "type": "group",
-            "fashion_model_ids": [self.made["fashionModel"], model],
-        }
-        color = {"type": "color", "color": "#f4f1ea"}
-        body = {
+        self.show("singleShots", "Two single shots with chosen ingredients", shots)
+        refusal = emulator.post(path, shots)
+        self.show(refusal.code, refusal.json["title"], refusal)
+
+        photoshoot = {
             "product_ids": [self.product],
-            "background": color,
-            "fashion_model": group,
+            "background": {"type": "color", "color": "#f4f1ea"},
+            "fashion_model": {
+                "type": "group",
+                "fashion_model_ids": [self.made["fashionModel"], model],
+            },
             "output_mode": "photoshoot",
         }
-        generation = emulator.post(
-            path,
-            self.show("photoshoot", "A photoshoot with two people", body),
-        )
-        self.show("photoshootQueued", "A photoshoot, just admitted", generation)
+        self.show("photoshoot", "A photoshoot with two people", photoshoot)
+        queued = emulator.post(path, photoshoot)
+        self.show("photoshootQueued", "A photoshoot, just admitted", queued)
         emulator.advance(8)
-        generation = emulator.get(f"/generations/{generation.id}")
-        self.show(
-            "photoshootProcessing",
-            "A photoshoot under way; one slot failed",
-            generation,
-        )
-        body = {"asset_ids": [assets[0]], "output_mode": "single_shots"}
-        self.show("productPhotographyWithLeastFields", "Only what is needed", body)
+        processing = emulator.get(f"/generations/{queued.id}")
+        summary = "A photoshoot under way; one slot failed"
+        self.show("photoshootProcessing", summary, processing)
 
-        words = "Put the shirt of the first picture on the chair of the second."
-        form = {"aspect_ratio": "1:1", "resolution": "1k", "output_format": "png"}
-        body = {"asset_ids": assets[:2], "instructions": words, **form}
-        generation = emulator.post(
-            edit,
-            self.show("editImages", "Two Assets, one result", body),
-        )
-        self.show("editImagesQueued", "An edit, just admitted", generation)
-        done = self.show(
-            "editImagesCompleted",
-            "An edit, done",
-            emulator.wait_for(generation.json),
-        )
-        made = emulator.get(f"/assets/{done['outputs'][0]['asset']['id']}")
-        self.show("generatedAsset", "An Asset from a Generation", made)
-        self.show(
-            "assetList",
-            "The first of several pages",
-            emulator.get("/assets?limit=2"),
-        )
+        least_fields = {"asset_ids": [self.assets[0]], "output_mode": "single_shots"}
+        name = "productPhotographyWithLeastFields"
+        self.show(name, "Only what is needed", least_fields)
 
-        body = {
-            "asset_id": assets[0],
+    def _edit(self) -> None:
+        emulator = self.emulator
+        edit = {
+            "asset_ids": self.assets[:2],
+            "instructions": (
+                "Put the shirt of the first picture on the chair of the second."
+            ),
+            "aspect_ratio": "1:1",
+            "resolution": "1k",
+            "output_format": "png",
+        }
+        self.show("editImages", "Two Assets, one result", edit)
+        queued = emulator.post("/generations/edit-images", edit)
+        self.show("editImagesQueued", "An edit, just admitted", queued)
+        completed = emulator.wait_for(queued.json)
+        self.show("editImagesCompleted", "An edit, done", completed)
+        (output,) = completed["outputs"]
+        asset = emulator.get(f"/assets/{output['asset']['id']}")
+        self.show("generatedAsset", "An Asset from a Generation", asset)
+        first_page = emulator.get("/assets?limit=2")
+        self.show("assetList", "The first of several pages", first_page)
+
+    def _upscale(self) -> None:
+        upscale = {
+            "asset_id": self.assets[0],
             "target_resolution": "4k",
             "output_format": "jpeg",
         }
-        generation = emulator.post(upscale, self.show("upscale", "To 4k", body))
-        self.show("upscaleQueued", "An upscale, just admitted", generation)
-        self.show(
-            "upscaleFailed",
-            "An upscale that failed and cost nothing",
-            emulator.wait_for(generation.json),
-        )
-        self.show(
-            "generationList",
-            "The last page",
-            emulator.get("/generations?workflow=edit_images"),
-        )
+        self.show("upscale", "To 4k", upscale)
+        queued = self.emulator.post("/generations/upscale", upscale)
+        self.show("upscaleQueued", "An upscale, just admitted", queued)
+        failed = self.emulator.wait_for(queued.json)
+        self.show("upscaleFailed", "An upscale that failed and cost nothing", failed)
 
     def _problems(self) -> None:
         deleted = self.emulator.delete(f"/assets/{self.assets[0]}")
-        self.show(
-            "assetDeletion",
-            "One Product got another primary photo, another was deleted",
-            deleted,
-        )
-        for code in [code for code in CAUSES if code not in self.examples]:
+        summary = "One Product got another primary photo, another was deleted"
+        self.show("assetDeletion", summary, deleted)
+        missing_codes = [code for code in CAUSES if code not in self.examples]
+        for code in missing_codes:
             self.emulator.told("POST", "/reset")
             self.emulator.without_scenario()
             self.emulator.sandbox.rate_limits = True
-            answer = CAUSES[code](self.emulator)
-            self.show(code, answer.json["title"], answer)
+            refusal = CAUSES[code](self.emulator)
+            self.show(code, refusal.json["title"], refusal)
 
 
 def _with_usual_size(value: Any) -> Any:
@@ -320,17 +301,10 @@ def _with_usual_size(value: Any) -> Any:
         return [_with_usual_size(item) for item in value]
     if not isinstance(value, dict):
         return value
-    shown = {name: _with_usual_size(item) for name, item in value.items()}
-    return (
-        shown | {"size_bytes": DRAWN_BYTES}
-        if value.get("source") == "generation"
-        else shown
-    )
-
-
-GENERATIONS: Final = tuple(
-    f"/generations/{name}" for name in ("product-photography", "edit-images", "upscale")
-)
+    fields = {name: _with_usual_size(item) for name, item in value.items()}
+    if value.get("source") == "generation":
+        fields["size_bytes"] = DRAWN_BYTES
+    return fields
 
 
 class _Dumper(yaml.SafeDumper):
@@ -354,11 +328,9 @@ def told_examples() -> dict[str, Json]:
         )
         with closing(EmulatorUnderTest(settings)) as emulator:
             examples = Story(emulator).tell()
+    bodies = [name for name in examples if name not in CATALOGUE]
     problems = [code for code in CATALOGUE if code in examples]
-    return {
-        name: examples[name]
-        for name in [*(name for name in examples if name not in CATALOGUE), *problems]
-    }
+    return {name: examples[name] for name in (*bodies, *problems)}
 
 
 def write_examples() -> None:
@@ -372,11 +344,10 @@ def write_examples() -> None:
         width=1000,
         allow_unicode=True,
     )
-    lines = "".join(f"  {line}\n" for line in dumped.splitlines())
-    CONTRACT.write_text(
-        f"{before}{heading}{after.partition(chr(10))[0]}\n{lines}",
-        encoding="utf-8",
-    )
+    indented = "".join(f"  {line}\n" for line in dumped.splitlines())
+    rest_of_heading, _, _ = after.partition("\n")
+    text = f"{before}{heading}{rest_of_heading}\n{indented}"
+    CONTRACT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
