@@ -38,17 +38,20 @@ NOT_RUN = ("make", "docker", "uvx", "npm", "pip", "git", "gh", *BY_VERIFY)
 They start these tests, need Docker, the network or a maintainer, or are run by `make
 verify`, in tests/clients.
 """
+ONE_CELL = "--only getTeam#1:rate_limited"
 AS_RUN = {
     DEFAULT_URL: "{url}",
     "requests/REQUEST_ID": "requests/1",
     # The stand-in makes one call, and meets little.
     "--coverage-fail-under 5": "--coverage-fail-under 0",
-    "shard-2.json --report coverage.html --fail-under 5": "shard-1.json --report coverage.html --fail-under 0",
+    "shard-2.json --report coverage.html --fail-under 5": (
+        "shard-1.json --report coverage.html --fail-under 0"
+    ),
     "pytest -n 4": "pytest",
-    "sweep --jobs 2": "sweep --jobs 2 --only getTeam#1:rate_limited",
-    "sweep --strict recoverable": "sweep --strict recoverable --only getTeam#1:rate_limited",
-    "--faults all --shard 2/8": "--only getTeam#1:rate_limited --shard 1/1",
-    "sweep -- ": "sweep --only getTeam#1:rate_limited -- ",
+    "sweep --jobs 2": f"sweep --jobs 2 {ONE_CELL}",
+    "sweep --strict recoverable": f"sweep --strict recoverable {ONE_CELL}",
+    "--faults all --shard 2/8": f"{ONE_CELL} --shard 1/1",
+    "sweep -- ": f"sweep {ONE_CELL} -- ",
     # Exits with 1 for the difference that the page shows.
     "drift session.har": "drift --fail-on bug session.har",
     "createProduct#2:lost-after-commit": "getTeam#1:lost-before-commit",
@@ -57,30 +60,67 @@ AS_RUN = {
 
 OWN_PROGRAM = """\
 # Stands in for the reader's own program or tests: one call, which is tried again.
+header="Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"
 for attempt in 1 2 3; do
-  curl -sSf -o /dev/null -H "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY" "$IMAGE_WORKFLOW_BASE_URL/team" && exit
-done 2>/dev/null
+  if curl -sSf -o /dev/null -H "$header" "$IMAGE_WORKFLOW_BASE_URL/team" 2>/dev/null
+  then
+    exit 0
+  fi
+done
 exit 1
 """
+CURL = shutil.which("curl")
 PROGRAMS = {
     PROGRAM: f"""\
 export PYTHONPATH="{ROOT}"
-case "$*" in serve*) set -- "$@" --port 0 ;; *--follow*) ;; *) exec "{sys.executable}" -m image_workflow_emulator "$@" ;; esac
-"{sys.executable}" -m image_workflow_emulator "$@" >said.txt &  # has no end: its reader has seen enough when it has said something
-until [ -s said.txt ]; do kill -0 $! || exit; sleep 0.05; done
+case "$*" in
+  serve*)
+    set -- "$@" --port 0
+    ;;
+  *--follow*)
+    ;;
+  *)
+    exec "{sys.executable}" -m image_workflow_emulator "$@"
+    ;;
+esac
+# It has no end: its reader has seen enough when it has said something.
+"{sys.executable}" -m image_workflow_emulator "$@" >said.txt &
+until [ -s said.txt ]; do
+  kill -0 $! || exit
+  sleep 0.05
+done
 kill $!
 wait $! || [ $? = 143 ]
 """,
     "curl": f"""\
-# A refused request to the control plane is a mistake of the page; a stream has no end.
-case "$*" in *_emulator*) set -- --fail-with-body "$@" ;; esac
-case "$*" in *-N*) {shutil.which("curl")} --max-time 0.5 "$@" 2>/dev/null; [ $? = 28 ]; exit ;; esac
-exec {shutil.which("curl")} "$@"
+# A refused request to the control plane is a mistake of the page.
+case "$*" in
+  *_emulator*)
+    set -- --fail-with-body "$@"
+    ;;
+esac
+# A stream has no end: it is read until curl gives up.
+case "$*" in
+  *-N*)
+    {CURL} --max-time 0.5 "$@" 2>/dev/null
+    [ $? = 28 ]
+    exit
+    ;;
+esac
+exec {CURL} "$@"
 """,
     "pytest": f"""\
-case "$*" in *--image-workflow*) ;; *) exec own-program ;; esac
-export PYTHONPATH="{ROOT}" PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
-exec "{sys.executable}" -m pytest -q -p image_workflow_emulator.pytest_plugin -p no:cacheprovider "$@" test_mine.py
+case "$*" in
+  *--image-workflow*)
+    ;;
+  *)
+    exec own-program
+    ;;
+esac
+export PYTHONPATH="{ROOT}"
+export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
+set -- -p image_workflow_emulator.pytest_plugin -p no:cacheprovider "$@"
+exec "{sys.executable}" -m pytest -q "$@" test_mine.py
 """,
     "own-program": OWN_PROGRAM,
     "npx": OWN_PROGRAM,
@@ -88,16 +128,25 @@ exec "{sys.executable}" -m pytest -q -p image_workflow_emulator.pytest_plugin -p
 }
 SLEEP = """\
 echo "$1" >>"{folder}/waits"
-exec curl -o /dev/null -sS -H "Content-Type: application/json" --data '{{"seconds": '"$1"'}}' "{url}/_emulator/clock/advance"
+exec curl -sS -o /dev/null \\
+  -H "Content-Type: application/json" \\
+  --data '{{"seconds": '"$1"'}}' \\
+  "{url}/_emulator/clock/advance"
 """
-EARLIER_REQUEST = "curl -sS -o answer.json -H 'Authorization: Bearer iwe_demo_revoked' {url}/v1/team\n"
+EARLIER_REQUEST = """\
+curl -sS -o answer.json \\
+  -H 'Authorization: Bearer iwe_demo_revoked' \\
+  {url}/v1/team
+"""
 """A request for pages that look at one and make none."""
 TEST_FILE = """\
-import urllib.request
+from urllib.request import Request, urlopen
+
 
 def test_the_team_is_read(image_workflow):
     headers = {"Authorization": f"Bearer {image_workflow.api_key}"}
-    urllib.request.urlopen(urllib.request.Request(image_workflow.base_url + "/team", headers=headers))
+    request = Request(f"{image_workflow.base_url}/team", headers=headers)
+    urlopen(request)
 """
 END_OF_STEP = "\036"
 PAGES = {
@@ -108,28 +157,29 @@ PAGES = {
 
 def commands(text: str) -> str:
     """Return the lines of a block that are run, with some words replaced."""
-    kept = [
-        line
-        for line in text.replace("\\\n", " ").splitlines()
-        if line.split(" ", 1)[0] not in NOT_RUN
-    ]
-    found = "".join(f"{line}\n" for line in kept)
-    for words, others in AS_RUN.items():
-        found = found.replace(words, others)
-    return found
+    kept: list[str] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        program, _, _ = line.partition(" ")
+        if program not in NOT_RUN:
+            kept.append(f"{line}\n")
+    script = "".join(kept)
+    for words, replacement in AS_RUN.items():
+        script = script.replace(words, replacement)
+    return script
 
 
 def steps(page: str) -> list[tuple[str, str]]:
-    """The blocks of a page for a shell as they are run, each with what it is said to print."""
-    found: list[tuple[str, str]] = []
+    """The blocks of a page for a shell as they are run, each with what it must print."""
+    blocks: list[tuple[str, str]] = []
     before = ""
     for language, text in PAGES[page]:
         if language in ("bash", "sh"):
-            found.append((commands(text), ""))
+            blocks.append((commands(text), ""))
         elif language in ("text", "json") and before == "bash":
-            found[-1] = (found[-1][0], text.rstrip())
+            script, _ = blocks.pop()
+            blocks.append((script, text.rstrip()))
         before = language
-    return found
+    return blocks
 
 
 SHELL_PAGES = [
@@ -145,22 +195,20 @@ NEEDS_SHELL = pytest.mark.skipif(
 
 def check_page(page: str, server: Server, folder: Path, before: str = "") -> Outcome:
     """Run the commands of a page, which must succeed and print what the page says."""
-    script = before + "".join(
-        f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page)
-    )
+    texts = [f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page)]
+    promises = [promise for _, promise in steps(page)]
+    script = before + "".join(texts)
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
     variables = {"PATH": path, "EMULATOR_URL": server.url, "TMPDIR": str(folder)}
+
     script = script.replace("{url}", server.url)
     outcome = run_bash(script, folder, seconds=180, **variables)
 
-    complaints = rf"^(?:{PROGRAM}|curl|bash): .*"
+    complaint = rf"^(?:{PROGRAM}|curl|bash): .*"
+    complaints = re.findall(complaint, outcome.complaint, re.MULTILINE)
     assert outcome.status == 0, outcome.output[-1000:] + outcome.complaint[-1000:]
-    assert re.findall(complaints, outcome.complaint, re.MULTILINE) == []
-    for (_, promise), printed in zip(
-        steps(page),
-        printed_by_step(outcome),
-        strict=True,
-    ):
+    assert complaints == []
+    for promise, printed in zip(promises, printed_by_step(outcome), strict=True):
         if promise:
             pattern = pattern_of(promise)
             assert re.fullmatch(pattern, printed.rstrip()), f"{promise}\n{printed}"
@@ -180,12 +228,10 @@ def served() -> Iterator[Server]:
 @pytest.fixture
 def emulator(served: Server) -> Server:
     """An emulator without a trace of another page."""
-    for method, path in (
-        ("DELETE", "/scenario?team=Demo"),
-        ("DELETE", "/scenario"),
-        ("POST", "/reset"),
-    ):
-        ServedClient(served.url).told(method, path)
+    client = ServedClient(served.url)
+    client.told("DELETE", "/scenario?team=Demo")
+    client.told("DELETE", "/scenario")
+    client.told("POST", "/reset")
     return served
 
 
@@ -265,10 +311,11 @@ def test_the_tour_prints_waits_and_ends_with_pictures_as_it_says(
         outcome = check_page("docs/tour.md", server, folder)
     promises = [promise for _, promise in steps("docs/tour.md")]
     printed = [text.strip() for text in printed_by_step(outcome)]
+    seconds = [int(word) for word in waits.read_text().split()]
     pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
     assert list(map(bool, printed)) == list(map(bool, promises))
     assert outcome.complaint == ""
-    assert sum(map(int, waits.read_text().split())) == waited_seconds
+    assert sum(seconds) == waited_seconds
     assert [image.format for image in pictures] == ["JPEG"] * 4
     assert [image.size for image in pictures] == [(820, 1024)] * 4
 
@@ -296,10 +343,12 @@ SUITES = [
 STRUCK = """\
 import pytest
 
+
 @pytest.fixture(autouse=True)
 def a_test_with_a_scenario_meets_it(request):
     marker = request.node.get_closest_marker("image_workflow")
-    if marker is None or "scenario" not in marker.kwargs or "testing" not in request.path.name:
+    has_scenario = marker is not None and "scenario" in marker.kwargs
+    if not has_scenario or "testing" not in request.path.name:
         yield
         return
     sandbox = request.getfixturevalue("image_workflow")
@@ -315,12 +364,12 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
     for number, (page, text) in enumerate(SUITES):
         file = tmp_path / f"test_{Path(page).stem}_{number}.py"
         file.write_text(f"import pytest\n{text}")
-    shown = sum(text.count("def test_") for _, text in SUITES)
+    tests = sum(text.count("def test_") for _, text in SUITES)
     path = f"{ROOT}:{ROOT / 'examples/python'}"
 
     outcome = run_pytest(tmp_path, "-q", "-W", "error", seconds=180, PYTHONPATH=path)
 
-    assert f"{shown} passed" in outcome.output, outcome.output + outcome.complaint
+    assert f"{tests} passed" in outcome.output, outcome.output + outcome.complaint
 
 
 @pytest.mark.parametrize(
@@ -328,9 +377,10 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
     [text for page, text in PYTHON if (page, text) not in SUITES],
 )
 def test_a_program_that_is_shown_runs(text: str) -> None:
-    shown: dict[str, Any] = {}
-    exec(text, shown)
-    for function in [
-        value for name, value in shown.items() if name.startswith("test_")
-    ]:
-        asyncio.run(function()) if inspect.iscoroutinefunction(function) else function()
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    test_names = [name for name in namespace if name.startswith("test_")]
+    for name in test_names:
+        outcome = namespace[name]()
+        if inspect.iscoroutine(outcome):
+            asyncio.run(outcome)

@@ -1,6 +1,7 @@
-"""The commands of the documentation that make something go wrong, pasted by a reader whose tests have sandboxes.
+"""The commands of the documentation that make something go wrong.
 
-Each test asserts that the fault was in the requests of these tests: a page may not teach a command that tests nothing.
+A reader whose tests have sandboxes pastes them. Each test asserts that the fault was in
+the requests of the reader's tests: a page may not teach a command that tests nothing.
 """
 
 import re
@@ -30,12 +31,16 @@ def test_a_new_shirt_is_photographed(image_workflow):
             shirt = image_workflow.given.product("Linen shirt")
             client.photoshoot([shirt["id"]])
     finally:
-        rules = [request.rule["name"] for request in image_workflow.requests() if request.rule]
+        requests = image_workflow.requests()
+        rules = [request.rule["name"] for request in requests if request.rule]
         with open(os.environ["TOLD"], "a") as told:
             print(", ".join(rules), file=told)
 '''
 SUITE_OF_ONE_CALL = '''\
-"""A test with one call, which is tried four times: a sweep then has few cells, and none takes long."""
+"""A test with one call, which is tried four times.
+
+A sweep then has few cells, and none takes long.
+"""
 import json
 import os
 from http.client import HTTPException
@@ -62,29 +67,34 @@ def test_the_team_is_active(image_workflow):
     try:
         assert read_team(image_workflow)["capabilities"]["subscription_active"]
     finally:
-        rules = [request.rule["name"] for request in image_workflow.requests() if request.rule]
+        requests = image_workflow.requests()
+        rules = [request.rule["name"] for request in requests if request.rule]
         with open(os.environ["TOLD"], "a") as told:
             print(", ".join(rules), file=told)
 '''
 IN_JAVASCRIPT = """\
-# Stands in for npx: its test makes a sandbox of its own, as the page shows, and has a photoshoot there.
-import json, os
+# Stands in for npx: its test makes a sandbox of its own, as the page shows, and has a
+# photoshoot there.
+import os
+
 from tests.support.served_client import ServedClient
 
 control = ServedClient(os.environ["EMULATOR_URL"])
-sandbox = control.told("POST", "/sandboxes", {"clock": "auto"})
-given = [{"product": {"name": "Shirt"}}]
-(shirt,) = control.told("POST", "/given", {"given": given}, sandbox=sandbox["id"])["data"]
-shoot = [{"photoshoot": {"products": [shirt["id"]]}}]
-control.told("POST", "/given", {"given": shoot}, sandbox=sandbox["id"])
-rules = control.told("GET", "/scenario", sandbox=sandbox["id"])["rules"]
+sandbox = control.told("POST", "/sandboxes", {"clock": "auto"})["id"]
+shirt = {"given": [{"product": {"name": "Shirt"}}]}
+(product,) = control.told("POST", "/given", shirt, sandbox=sandbox)["data"]
+photoshoot = {"given": [{"photoshoot": {"products": [product["id"]]}}]}
+control.told("POST", "/given", photoshoot, sandbox=sandbox)
+rules = control.told("GET", "/scenario", sandbox=sandbox)["rules"]
 with open(os.environ["TOLD"], "a") as told:
     print(", ".join(rule["name"] for rule in rules if rule["fired"]), file=told)
 """
 
 PYTEST = f"""\
-export PYTHONPATH="{ROOT}:{ROOT}/examples/python" PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
-exec "{sys.executable}" -m pytest -p image_workflow_emulator.pytest_plugin -p no:cacheprovider "$@"
+export PYTHONPATH="{ROOT}:{ROOT}/examples/python"
+export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
+set -- -p image_workflow_emulator.pytest_plugin -p no:cacheprovider "$@"
+exec "{sys.executable}" -m pytest "$@"
 """
 NPX = f"""\
 export PYTHONPATH="{ROOT}"
