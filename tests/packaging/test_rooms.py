@@ -8,6 +8,7 @@ import ast
 import re
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,45 +18,63 @@ from tests.support.served import ROOT, run_program
 
 PACKAGE = Path("emulator/image_workflow_emulator")
 TABLE = PACKAGE / "cli/program.py"
-USERS = {"drift": [PACKAGE / "cli/commands/conduct.py"], "sweep": []}
-"""The files of others that import a room, each in a branch of its own."""
-ROOMS = {
-    "drift": (
-        ["docs/drift.md"],
-        ["tests/cli/test_offline_commands.py", "tests/domain"],
-    ),
-    "sweep": (
-        ["docs/reference/sweep.md"],
-        ["tests/console", "tests/testing", "tests/domain"],
-    ),
-}
-"""Pages of each room, and tests of others that must pass without it."""
 
 
-@pytest.fixture(params=ROOMS)
-def copy(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
-    """A copy of the checkout without a room, and the room's name."""
-    room = str(request.param)
+@dataclass(frozen=True)
+class Room:
+    """A room that can be removed."""
+
+    name: str
+    page: str
+    tests_of_others: list[str]
+    """Those that must pass without it."""
+    users: list[str]
+    """The files of others that import it, each in a branch of its own."""
+
+
+DRIFT = Room(
+    name="drift",
+    page="docs/drift.md",
+    tests_of_others=["tests/cli/test_offline_commands.py", "tests/domain"],
+    users=["cli/commands/conduct.py"],
+)
+SWEEP = Room(
+    name="sweep",
+    page="docs/reference/sweep.md",
+    tests_of_others=["tests/console", "tests/testing", "tests/domain"],
+    users=[],
+)
+NOT_COPIED = (
+    ".venv",
+    ".git",
+    "node_modules",
+    "_shipped",
+    "__pycache__",
+    ".*cache",
+    ".hypothesis",
+    "dist",
+)
+"""What a checkout has that is not in the repository."""
+
+
+@pytest.fixture(params=[DRIFT, SWEEP], ids=lambda room: room.name)
+def room(request: pytest.FixtureRequest) -> Room:
+    taken_out: Room = request.param
+    return taken_out
+
+
+@pytest.fixture
+def folder(room: Room, tmp_path: Path) -> Path:
+    """A copy of the checkout without a room."""
     folder = tmp_path / "checkout"
-    made = (
-        ".venv",
-        ".git",
-        "node_modules",
-        "_shipped",
-        "__pycache__",
-        ".*cache",
-        ".hypothesis",
-        "dist",
-    )
-    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*made))
-    shutil.rmtree(folder / PACKAGE / room)
-    shutil.rmtree(folder / "tests" / room)
-    for page in ROOMS[room][0]:
-        (folder / page).unlink()
-    take_out_rows(folder / TABLE, room)
-    for user in USERS[room]:
-        take_out_branches(folder / user, room)
-    return folder, room
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    shutil.rmtree(folder / PACKAGE / room.name)
+    shutil.rmtree(folder / "tests" / room.name)
+    (folder / room.page).unlink()
+    take_out_rows(folder / TABLE, room.name)
+    for user in room.users:
+        take_out_branches(folder / PACKAGE / user, room.name)
+    return folder
 
 
 def take_out_rows(table: Path, room: str) -> None:
@@ -63,11 +82,12 @@ def take_out_rows(table: Path, room: str) -> None:
     text = table.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     home = f"image_workflow_emulator.{room}.command"
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if key and home in constants_in(value):
-                    blank(lines, key.lineno, value.end_lineno)
+    nodes = ast.walk(ast.parse(text))
+    dictionaries = [node for node in nodes if isinstance(node, ast.Dict)]
+    for dictionary in dictionaries:
+        for key, value in zip(dictionary.keys, dictionary.values, strict=True):
+            if key and home in constants_in(value):
+                blank(lines, key.lineno, value.end_lineno)
     table.write_text("".join(lines), encoding="utf-8")
 
 
@@ -113,18 +133,20 @@ def run(folder: Path, *words: str) -> None:
 
 
 def test_nothing_that_stays_imports_a_room_that_is_taken_out(
-    copy: tuple[Path, str],
+    folder: Path,
+    room: Room,
 ) -> None:
-    folder, room = copy
-    module = re.compile(rf"image_workflow_emulator\.{room}\b")
+    module = re.compile(rf"image_workflow_emulator\.{room.name}\b")
 
     for file in (folder / PACKAGE).rglob("*.py"):
-        assert not module.search(file.read_text(encoding="utf-8")), file
+        text = file.read_text(encoding="utf-8")
+        assert not module.search(text), file
     run(folder, "ruff", "check", "--no-cache", "emulator")
     run(folder, "importlinter.cli", "lint", "--no-cache")
 
 
 @pytest.mark.verify
-def test_the_tests_of_others_pass_without_a_room(copy: tuple[Path, str]) -> None:
-    folder, room = copy
-    run(folder, "pytest", "-q", "-x", "-p", "no:cacheprovider", *ROOMS[room][1])
+def test_the_tests_of_others_pass_without_a_room(folder: Path, room: Room) -> None:
+    tests = room.tests_of_others
+
+    run(folder, "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
