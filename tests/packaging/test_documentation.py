@@ -119,7 +119,8 @@ def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
         path = CODE.findall(cell)[0]
         documented.append(f"{method} {path}")
 
-    assert sorted(documented) == sorted(control_requests())
+    requests = control_requests()
+    assert sorted(documented) == sorted(requests)
 
 
 def schema_words() -> set[str]:
@@ -154,18 +155,24 @@ def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
     # The words of its `world` are those of a world file.
     where = page("Scenarios: failures on demand") + page("Control it")
 
-    assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", where)
+    whole_word = rf"(?<![\w-]){re.escape(word)}(?![\w-])"
+    assert re.search(whole_word, where)
 
 
 def test_the_contract_has_the_prices_and_codes_of_the_code() -> None:
-    assert contract_changes(read_contract("openapi.yaml")) == [], "run: make contract"
+    changes = contract_changes(read_contract("openapi.yaml"))
+
+    assert changes == [], "run: make contract"
 
 
 @pytest.mark.parametrize("path", DERIVED, ids=lambda path: path.name)
 def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
-    derived = DERIVED[path](read_contract("openapi.yaml"))
+    derive = DERIVED[path]
+    derived = derive(read_contract("openapi.yaml"))
 
-    assert path.read_text(encoding="utf-8") == derived, "run: make contract"
+    text = path.read_text(encoding="utf-8")
+
+    assert text == derived, "run: make contract"
 
 
 LIBRARY = rows(
@@ -204,15 +211,12 @@ def test_a_world_that_is_shown_can_be_used(text: str) -> None:
 
 def anchors(document: Path) -> set[str]:
     """The names under which the headings of a document can be linked to."""
-    headings = re.findall(
-        r"^#+ (.*)$",
-        document.read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-    return {
-        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
-        for heading in headings
-    }
+    text = document.read_text(encoding="utf-8")
+    names: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        words = re.sub(r"[^\w -]", "", heading.lower())
+        names.add(words.replace(" ", "-"))
+    return names
 
 
 OTHERS = [
@@ -242,7 +246,9 @@ def test_links_lead_somewhere(document: str) -> None:
         if target.startswith("https://"):
             continue
         path, _, place = target.partition("#")
-        linked = file.parent / path if path else file
+        linked = file
+        if path:
+            linked = file.parent / path
 
         assert linked.exists(), target
         if place:
@@ -281,10 +287,12 @@ def test_a_running_emulator_has_the_list_with_addresses_that_answer(
     answer = emulator.ask("GET", "/llms.txt")
 
     links = LINK.findall(answer.body.decode())
-    assert len(links) == len(LINK.findall(LLMS.read_text()))
+    links_of_file = LINK.findall(LLMS.read_text())
+    assert len(links) == len(links_of_file)
     for link in links:
-        path = link.partition("/_emulator")[2]
-        assert emulator.ask("GET", path).status == 200, link
+        _, _, path = link.partition("/_emulator")
+        linked = emulator.ask("GET", path)
+        assert linked.status == 200, link
 
 
 def pages_of_index(emulator: EmulatorUnderTest) -> list[str]:
@@ -332,7 +340,9 @@ def test_links_within_the_pages_of_a_running_emulator_stay_there(
     ["/docs/no.md", "/docs/../README.md", "/docs/%2Fetc%2Fpasswd", "/docs/page.png"],
 )
 def test_nothing_but_pages_is_served(emulator: EmulatorUnderTest, path: str) -> None:
-    assert emulator.ask("GET", path).status == 404
+    answer = emulator.ask("GET", path)
+
+    assert answer.status == 404
 
 
 def test_the_skill_is_short_and_says_when_to_use_it() -> None:

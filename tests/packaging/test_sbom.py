@@ -15,8 +15,9 @@ def test_vendored_files_are_added_to_the_list(tmp_path: Path) -> None:
 
     outcome = run_program(sys.executable, str(ROOT / ".ci/sbom.py"), str(file))
 
+    components = json.loads(file.read_text())["components"]
+    names = [component["name"] for component in components]
     assert outcome.status == 0
-    names = [one["name"] for one in json.loads(file.read_text())["components"]]
     assert names == ["msgspec", "htm", "swagger-ui-dist"]
 
 
