@@ -44,12 +44,12 @@ def test_a_long_identifier_has_32_digits_after_its_count() -> None:
 def test_identifiers_follow_from_the_seed_across_the_digests_that_they_share() -> None:
     identifiers = Identifiers(7)
 
-    given = [identifiers.next("prd") for _ in range(9)]
+    ids = [identifiers.next("prd") for _ in range(9)]
 
-    assert given[0] == "prd_00000000010e4e8967faa6415f"
-    assert given[6] == "prd_00000000070f412e1b53115414"
-    assert given[7] == "prd_0000000008d54d21bd2397c4d2"
-    assert given[8] == "prd_0000000009344be7fd0af96850"
+    assert ids[0] == "prd_00000000010e4e8967faa6415f"
+    assert ids[6] == "prd_00000000070f412e1b53115414"
+    assert ids[7] == "prd_0000000008d54d21bd2397c4d2"
+    assert ids[8] == "prd_0000000009344be7fd0af96850"
 
 
 @pytest.mark.parametrize("carry", [0, 16, 256, 32**4 - 1, 32**4, 32**7])
@@ -69,28 +69,32 @@ def test_one_more_of_one_kind_changes_no_identifier_of_another() -> None:
     for kind in KINDS[1:]:
         beside.next(kind)
 
-    assert [alone.next("ast") for _ in range(3)] == [
-        beside.next("ast") for _ in range(3)
-    ]
+    ids_alone = [alone.next("ast") for _ in range(3)]
+    ids_beside = [beside.next("ast") for _ in range(3)]
+    assert ids_beside == ids_alone
 
 
 def test_two_kinds_share_nothing_behind_their_prefixes() -> None:
     identifiers = Identifiers(0)
 
-    digits = {identifiers.next(kind).partition("_")[2] for kind in KINDS}
+    ids = [identifiers.next(kind) for kind in KINDS]
 
+    digits = {identifier.partition("_")[2] for identifier in ids}
     assert len(digits) == len(KINDS)
 
 
 def test_another_seed_gives_other_identifiers() -> None:
-    assert Identifiers(1).next("ast") != Identifiers(2).next("ast")
+    first = Identifiers(1)
+    second = Identifiers(2)
+
+    assert first.next("ast") != second.next("ast")
 
 
 def test_the_first_and_the_last_identifier_of_a_kind_have_a_place() -> None:
     identifiers = Identifiers(7)
-    given = [identifiers.next("prd") for _ in range(3)]
+    ids = [identifiers.next("prd") for _ in range(3)]
 
-    places = [identifiers.place_of(identifier) for identifier in given]
+    places = [identifiers.place_of(identifier) for identifier in ids]
 
     assert places == [1, 2, 3]
 
@@ -126,9 +130,12 @@ def test_an_identifier_that_was_not_given_has_no_place(identifier: str) -> None:
 
 
 def test_an_identifier_of_a_kind_that_was_never_given_has_no_place() -> None:
-    given = Identifiers(7).next("prd")
+    other_identifiers = Identifiers(7)
+    identifier = other_identifiers.next("prd")
 
-    assert Identifiers(7).place_of(given) is None
+    identifiers = Identifiers(7)
+
+    assert identifiers.place_of(identifier) is None
 
 
 def test_a_signature_follows_from_the_key_and_the_parts() -> None:
