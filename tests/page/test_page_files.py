@@ -83,14 +83,16 @@ def test_nothing_but_the_pages_files_is_served(
     assert answer.code == "not_found"
 
 
-@pytest.mark.parametrize("component", VENDORED, ids=lambda one: one["name"])
+def digest_of(name: str) -> str:
+    content = (FOLDER / name).read_bytes()
+    return sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("component", VENDORED, ids=lambda component: component["name"])
 def test_vendored_files_are_those_whose_digests_are_listed(component: Any) -> None:
     for file in component["components"]:
-        (digest,) = file["hashes"]
-        assert (
-            sha256((FOLDER / file["name"]).read_bytes()).hexdigest()
-            == digest["content"]
-        )
+        (listed,) = file["hashes"]
+        assert digest_of(file["name"]) == listed["content"]
 
 
 @pytest.mark.parametrize(
@@ -111,16 +113,18 @@ def test_origin_digest_and_licence_lie_beside_vendored_files(
 def test_the_licence_beside_swagger_ui_has_the_digests_of_its_files() -> None:
     text = (FOLDER / "swagger-ui.txt").read_text(encoding="utf-8")
     for name in ("swagger-ui-bundle.js", "swagger-ui.css"):
-        assert f"{sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}" in text
+        line = f"{digest_of(name)}  {name}"
+        assert line in text
     assert "SmartBear Software" in text
 
 
 def test_the_digest_of_the_vendored_script_stands_beside_it() -> None:
     _, _, content = (FOLDER / "preact.js").read_bytes().partition(b"\n")
+    text = (FOLDER / "preact.txt").read_text(encoding="utf-8")
 
-    assert sha256(content).hexdigest() in (FOLDER / "preact.txt").read_text(
-        encoding="utf-8"
-    )
+    digest = sha256(content).hexdigest()
+
+    assert digest in text
 
 
 OWN = [
@@ -145,24 +149,25 @@ NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
 
+    addresses = set(re.findall(r"https?://[^\s\"'`<]+", text))
+    assert addresses <= NAMESPACES
     for pattern in LOADING:
-        assert set(re.findall(pattern, text)) <= set(FILES)
-    assert set(re.findall(r"https?://[^\s\"'`<]+", text)) <= NAMESPACES
+        loaded = set(re.findall(pattern, text))
+        assert loaded <= set(FILES), pattern
 
 
 def modules_of(name: str) -> set[str]:
     """The modules that one loads, its own name included."""
-    found: set[str] = set()
+    modules: set[str] = set()
     waiting = [name]
     while waiting:
         module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            waiting += re.findall(
-                r'(?:from|import) "\./([^"]+)"',
-                (FOLDER / module).read_text(encoding="utf-8"),
-            )
-    return found
+        if module in modules:
+            continue
+        modules.add(module)
+        text = (FOLDER / module).read_text(encoding="utf-8")
+        waiting += re.findall(r'(?:from|import) "\./([^"]+)"', text)
+    return modules
 
 
 def test_every_module_of_the_page_is_loaded_ahead() -> None:
@@ -172,7 +177,8 @@ def test_every_module_of_the_page_is_loaded_ahead() -> None:
         text,
     )
 
-    assert sorted([*ahead, "main.js"]) == sorted(modules_of("main.js"))
+    loaded = sorted(modules_of("main.js"))
+    assert sorted([*ahead, "main.js"]) == loaded
 
 
 def test_no_module_leads_back_to_itself() -> None:
