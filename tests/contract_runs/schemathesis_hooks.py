@@ -54,12 +54,13 @@ class SeededService:
         self.emulator = emulator
         emulator.set_team(credits_available=WEALTH, concurrency_limit=WEALTH)
         self.assets: list[str] = []
-        for number in range(1, ASSETS + 1):
-            self.assets.append(emulator.upload(picture(size=(8, number)))["id"])
-        self.products = [
-            emulator.product(*self.assets[:2])["id"],
-            emulator.product(self.assets[2])["id"],
-        ]
+        for height in range(1, ASSETS + 1):
+            asset = emulator.upload(picture(size=(8, height)))
+            self.assets.append(asset["id"])
+        first, second, third, *_ = self.assets
+        of_two_photos = emulator.product(first, second)
+        of_one_photo = emulator.product(third)
+        self.products = [of_two_photos["id"], of_one_photo["id"]]
         work = [self._author(kind) for kind in KINDS]
         generation = emulator.photograph(
             product_ids=self.products[:1],
@@ -126,11 +127,11 @@ class SeededService:
         """Return a query whose cursor is one that the collection gave."""
         if "after" not in query:
             return query
-        filters = {**query, "limit": 1}
-        del filters["after"]
-        page = self.emulator.get(f"{path}?{urlencode(filters)}").json["page"]
         resolved = dict(query)
         del resolved["after"]
+        parameters = urlencode({**resolved, "limit": 1})
+        answer = self.emulator.get(f"{path}?{parameters}")
+        page = answer.json["page"]
         if page["has_more"]:
             resolved["after"] = page["next_cursor"]
         return resolved
@@ -164,7 +165,7 @@ class SeededService:
         if name == "upload_token":
             return self.upload_token
         if isinstance(value, dict):
-            return {inner: self._resolved(inner, item) for inner, item in value.items()}
+            return {field: self._resolved(field, item) for field, item in value.items()}
         ids = self._usable(name.removesuffix("s"))
         if not ids:
             return value
@@ -174,14 +175,16 @@ class SeededService:
 
     def _usable(self, name: str) -> list[str]:
         """Return the ids that a field may name; own ingredients come first."""
+        store = self._store
         if name in INGREDIENTS:
-            ingredients = self._store.ingredients[name.removesuffix("_id")]
-            return sorted(ingredients.items, reverse=True)
+            kind = name.removesuffix("_id")
+            return sorted(store.ingredients[kind].items, reverse=True)
         if name == "product_id":
-            alive = self._store.products.items
-            return [product for product in self.products if product in alive]
+            return [
+                product for product in self.products if product in store.products.items
+            ]
         if name == "asset_id":
-            return [asset for asset in self.assets if asset in self._store.assets.items]
+            return [asset for asset in self.assets if asset in store.assets.items]
         return []
 
     def _resolve_photography(self, body: Json) -> None:
@@ -236,8 +239,10 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
 
 @schemathesis.hook
 def after_call(context: HookContext, case: Case[Any], response: Response) -> None:
-    STATUSES[case.operation.definition.raw["operationId"]][response.status_code] += 1
-    SERVICE.is_changed |= response.status_code < 300 and case.method != "GET"
+    operation_id = case.operation.definition.raw["operationId"]
+    STATUSES[operation_id][response.status_code] += 1
+    if response.status_code < 300 and case.method != "GET":
+        SERVICE.is_changed = True
 
 
 @schemathesis.check
@@ -248,20 +253,21 @@ def answers_as_the_contract_says(
 ) -> None:
     """Compare every answer with the contract, by the checker of the other tests."""
     request: Any = response.request
-    path = request.path_url.partition("?")[0].removeprefix("/v1")
+    path, _, _ = request.path_url.partition("?")
     headers: list[tuple[str, str]] = []
     for name, values in response.headers.items():
         headers += [(name, value) for value in values]
     exchange = Exchange(
-        request.method,
-        path,
-        response.status_code,
-        headers,
-        response.content,
+        method=request.method,
+        path=path.removeprefix("/v1"),
+        status=response.status_code,
+        headers=headers,
+        body=response.content,
     )
     shipped_checker().check(exchange)
 
 
 @atexit.register
 def write_report() -> None:
-    Path(os.environ["CONTRACT_RUN_REPORT"]).write_text(json.dumps(STATUSES))
+    file = Path(os.environ["CONTRACT_RUN_REPORT"])
+    file.write_text(json.dumps(STATUSES))
