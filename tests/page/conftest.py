@@ -19,8 +19,11 @@ def origin(request: pytest.FixtureRequest) -> Iterator[str]:
 
     The marker `served` gives it other options.
     """
+    options: tuple[str, ...] = ("--clock", "manual")
     marker = request.node.get_closest_marker("served")
-    with serving(*(marker.args if marker else ("--clock", "manual"))) as emulator:
+    if marker is not None:
+        options = marker.args
+    with serving(*options) as emulator:
         yield emulator.url
 
 
@@ -44,19 +47,22 @@ def visitor(browser: Any, origin: str) -> Iterator[Any]:
     """
     from tests.page.browser import Visit
 
-    visits: list[tuple[Any, Visit]] = []
+    contexts: list[Any] = []
+    visits: list[Visit] = []
 
-    def visit(path: str = "/_emulator", **options: Any) -> Visit:
-        context = browser.new_context(
-            **{"reduced_motion": "reduce", "accept_downloads": True, **options}
-        )
-        visits.append((context, Visit(context.new_page(), origin)))
-        return visits[-1][1].open(path)
+    def open_visit(path: str = "/_emulator", **options: Any) -> Visit:
+        usual = {"reduced_motion": "reduce", "accept_downloads": True}
+        context = browser.new_context(**(usual | options))
+        visit = Visit(context.new_page(), origin)
+        contexts.append(context)
+        visits.append(visit)
+        return visit.open(path)
 
-    yield visit
-    for context, _ in visits:
+    yield open_visit
+    for context in contexts:
         context.close()
-    assert [visit.complaints for _, visit in visits if visit.complaints] == []
+    for visit in visits:
+        assert visit.complaints == []
 
 
 @pytest.fixture

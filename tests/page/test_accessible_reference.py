@@ -18,13 +18,17 @@ def examine(node: Path) -> Any:
     """Return what axe finds on a page: the rule and the first element of each violation."""
     axe = (node / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
 
-    def violations(visit: Visit) -> list[tuple[str, str]]:
+    def grave_violations(visit: Visit) -> list[tuple[str, str]]:
         visit.page.evaluate(axe)
-        found = visit.page.evaluate("axe.run().then(result => result.violations)")
-        grave = [violation for violation in found if violation["impact"] in GRAVE]
-        return [(each["id"], each["nodes"][0]["html"][:160]) for each in grave]
+        violations = visit.page.evaluate("axe.run().then(result => result.violations)")
+        grave: list[tuple[str, str]] = []
+        for violation in violations:
+            if violation["impact"] in GRAVE:
+                first_element = violation["nodes"][0]["html"]
+                grave.append((violation["id"], first_element[:160]))
+        return grave
 
-    return violations
+    return grave_violations
 
 
 @pytest.fixture

@@ -17,22 +17,32 @@ PLACES = [name.lower() for name in REGIONS]
 def asked(visit: Visit) -> list[str]:
     """The answers of the control plane that the page asked for."""
     start = f"{visit.origin}/_emulator/"
-    paths = [one.removeprefix(start) for one in visit.addresses if start in one]
+    addresses = [address for address in visit.addresses if start in address]
+    paths = [address.removeprefix(start) for address in addresses]
     return [path for path in paths if not path.startswith("page/")]
+
+
+def repeated(paths: list[str]) -> dict[str, int]:
+    """The paths that come more than once, with how often."""
+    counts = Counter(paths)
+    return {path: count for path, count in counts.items() if count > 1}
+
+
+WAIT_FOR_QUIET = """
+() => {
+    const count = performance.getEntriesByType("resource").length;
+    if (window.counted !== count) {
+        window.counted = count;
+        window.since = performance.now();
+    }
+    return performance.now() - window.since > 1500;
+}
+"""
 
 
 def settle(visit: Visit) -> None:
     """Wait until the page asks for nothing more."""
-    visit.page.wait_for_function(
-        """() => {
-            const count = performance.getEntriesByType("resource").length;
-            if (window.counted !== count) {
-                window.counted = count;
-                window.since = performance.now();
-            }
-            return performance.now() - window.since > 1500;
-        }"""
-    )
+    visit.page.wait_for_function(WAIT_FOR_QUIET)
 
 
 @pytest.mark.parametrize("place", [*PLACES, "requests/1", "scenario/edit"])
@@ -46,9 +56,7 @@ def test_nothing_is_read_twice_at_the_start(
     visit = visitor(f"/_emulator#{place}")
 
     settle(visit)
-    counts = Counter(asked(visit))
-
-    assert {path: count for path, count in counts.items() if count > 1} == {}
+    assert repeated(asked(visit)) == {}
 
 
 def test_nothing_about_an_id_is_read_twice_at_the_start(
@@ -61,9 +69,7 @@ def test_nothing_about_an_id_is_read_twice_at_the_start(
 
     expect(visit.page.get_by_role("article")).to_be_visible()
     settle(visit)
-    counts = Counter(asked(visit))
-
-    assert {path: count for path, count in counts.items() if count > 1} == {}
+    assert repeated(asked(visit)) == {}
 
 
 @pytest.mark.parametrize("region", ["Requests", "Work", "Gallery", "Teams"])

@@ -63,7 +63,6 @@ def test_a_request_brings_the_credential_of_the_sandbox(
 
     expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
     (entry,) = service.told("GET", "/requests")["data"]
-
     assert entry["credential"]["team"]["name"] == "Demo"
 
 
@@ -74,19 +73,13 @@ def test_each_write_has_an_idempotency_key_of_its_own(
     visit, operation = reference("Uploads", "createUpload")
     answer = visit.page.get_by_role("contentinfo")
     execute(operation)
-    expect(answer.get_by_role("link", name="Explain")).to_have_attribute(
-        "href",
-        re.compile("requests/1$"),
-    )
+    explain = answer.get_by_role("link", name="Explain")
+    expect(explain).to_have_attribute("href", re.compile("requests/1$"))
 
     execute(operation)
 
-    expect(answer.get_by_role("link", name="Explain")).to_have_attribute(
-        "href",
-        re.compile("requests/2$"),
-    )
+    expect(explain).to_have_attribute("href", re.compile("requests/2$"))
     second, first = service.told("GET", "/requests")["data"]
-
     assert first["status"] == 201
     assert second["status"] == 201
     assert first["idempotency_key"] != second["idempotency_key"]
@@ -156,7 +149,8 @@ def test_with_a_control_token_it_asks_for_it_and_works(reference: Any) -> None:
     execute(operation)
 
     expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
-    assert [address for address in visit.addresses if TOKEN in address] == []
+    with_the_token = [address for address in visit.addresses if TOKEN in address]
+    assert with_the_token == []
 
 
 def test_it_asks_nobody_but_the_emulator(reference: Any) -> None:
@@ -164,9 +158,9 @@ def test_it_asks_nobody_but_the_emulator(reference: Any) -> None:
     execute(operation)
     expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
 
-    addresses = visit.addresses
-
-    assert [one for one in addresses if not one.startswith(visit.origin)] == []
+    own = visit.origin
+    foreign = [address for address in visit.addresses if not address.startswith(own)]
+    assert foreign == []
 
 
 def test_another_sandbox_is_asked_with_its_own_key(
@@ -188,7 +182,6 @@ def test_a_decision_leads_to_its_page_of_help(visit: Visit, service: Service) ->
 
     decision = details.locator(".decision").first
     name = decision.inner_text()
-
     decision.click()
 
     heading = visit.page.get_by_role("heading", name=f"{name}: ")
@@ -204,6 +197,5 @@ def test_a_problem_code_leads_to_its_page_of_help(
 
     details.get_by_role("link", name="invalid_input", exact=True).click()
 
-    expect(
-        visit.page.get_by_role("heading", name="invalid_input", exact=True)
-    ).to_be_in_viewport()
+    heading = visit.page.get_by_role("heading", name="invalid_input", exact=True)
+    expect(heading).to_be_in_viewport()

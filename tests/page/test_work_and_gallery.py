@@ -14,13 +14,11 @@ pytestmark = pytest.mark.verify
 
 
 def photoshoot_of_a_product(service: Service) -> None:
-    given = {
-        "given": [
-            {"product": {"name": "Linen shirt"}},
-            {"photoshoot": {"products": ["Linen shirt"]}},
-        ]
-    }
-    service.told("POST", "/given", given)
+    seeds = [
+        {"product": {"name": "Linen shirt"}},
+        {"photoshoot": {"products": ["Linen shirt"]}},
+    ]
+    service.told("POST", "/given", {"given": seeds})
 
 
 def test_work_holds_still_under_the_pointer(visit: Visit, service: Service) -> None:
@@ -62,7 +60,7 @@ def test_the_gallery_holds_still_under_the_pointer(
     pictures = region.get_by_role("listitem")
     pictures.first.hover()
 
-    service.told("POST", "/clock/advance", {"until_idle": True})
+    service.finish_work()
 
     expect(region.get_by_role("button", name="4 new", exact=True)).to_be_visible()
     expect(pictures).to_have_count(1)
@@ -107,7 +105,7 @@ def test_a_slot_says_when_it_is_done(visit: Visit, service: Service) -> None:
 def test_a_set_with_failed_slots_says_how_many(visit: Visit, service: Service) -> None:
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.photoshoot()
-    service.told("POST", "/clock/advance", {"until_idle": True})
+    service.finish_work()
 
     work = visit.region("Work").get_by_role("article")
 
