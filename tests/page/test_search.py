@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect
+from tests.page.browser import Service, Visit, expect, rows_with
 from tests.support.emulator_client import UPLOAD
 
 pytestmark = pytest.mark.verify
@@ -20,14 +20,14 @@ def rows(visit: Visit, service: Service) -> Any:
     service.get("/team")
     service.post("/products", {"name": "Linen shirt", "asset_ids": ["ast_unknown"]})
     service.get("/nowhere")
-    region = visit.region("Requests")
-    rows = region.get_by_role("row").filter(has_text="00:00:00")
+    rows = rows_with(visit.region("Requests"), "00:00:00")
     expect(rows).to_have_count(3)
     return rows
 
 
 def search(visit: Visit, text: str) -> None:
-    visit.region("Requests").get_by_label("Search", exact=True).fill(text)
+    field = visit.region("Requests").get_by_label("Search", exact=True)
+    field.fill(text)
 
 
 def test_a_word_of_a_body_that_was_sent_is_found(visit: Visit, rows: Any) -> None:
@@ -63,18 +63,16 @@ def test_a_word_is_left_out_too(visit: Visit, rows: Any) -> None:
 def test_an_unknown_term_is_said_with_those_there_are(visit: Visit, rows: Any) -> None:
     search(visit, "foo:bar")
 
-    expect(visit.region("Requests")).to_contain_text(
-        "no term foo: status, op, team, code, rule, method"
-    )
+    complaint = "no term foo: status, op, team, code, rule, method"
+    expect(visit.region("Requests")).to_contain_text(complaint)
     expect(rows).to_have_count(0)
 
 
 def test_a_replay_is_said_in_its_row(visit: Visit, service: Service) -> None:
     for _ in range(2):
         service.post("/uploads", UPLOAD, idempotency_key="same")
-    rows = visit.region("Requests").get_by_role("row")
 
-    replay = rows.filter(has_text="createUpload").first
+    replay = rows_with(visit.region("Requests"), "createUpload").first
 
     expect(replay.locator(".tag-fate")).to_have_text("replayed")
 
@@ -88,7 +86,7 @@ def test_a_lost_answer_is_said_in_its_row(visit: Visit, service: Service) -> Non
     with pytest.raises(LOST):
         service.get("/team")
 
-    row = visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
+    row = rows_with(visit.region("Requests"), "getTeam")
 
     expect(row.locator(".tag-fate")).to_have_text("lost")
 
@@ -100,15 +98,16 @@ def test_the_list_is_saved_as_an_http_archive(
 ) -> None:
     search(visit, "status:4xx")
     expect(rows).to_have_count(2)
-    button = visit.region("Requests").get_by_role("button", name="Save as HAR")
+    save = visit.region("Requests").get_by_role("button", name="Save as HAR")
 
     with visit.page.expect_download() as coming:
-        button.click()
+        save.click()
 
-    archive = json.loads(Path(coming.value.path()).read_text(encoding="utf-8"))
+    file = Path(coming.value.path())
+    archive = json.loads(file.read_text(encoding="utf-8"))
     product, nowhere = archive["log"]["entries"]
-
-    assert product["request"]["url"] == f"{service.origin}/v1/products"
-    assert '"name":"Linen shirt"' in product["request"]["postData"]["text"]
+    request = product["request"]
+    assert request["url"] == f"{service.origin}/v1/products"
+    assert '"name":"Linen shirt"' in request["postData"]["text"]
     assert product["response"]["status"] == 422
     assert nowhere["response"]["status"] == 404
