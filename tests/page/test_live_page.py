@@ -11,12 +11,27 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import PHONE, REGIONS, Service, Visit, expect
+from tests.page.browser import (
+    PHONE,
+    REGIONS,
+    Service,
+    Visit,
+    drawn_width,
+    expect,
+    rows_with,
+)
 from tests.support.served import serving, unused_port
 
 pytestmark = pytest.mark.verify
 TOKEN = "control-secret"
 BURST = 1_000
+
+
+def addresses_with_the_token(visit: Visit) -> list[str]:
+    return [address for address in visit.addresses if TOKEN in address]
+
+
+# The connection -----------------------------------------------------------------------
 
 
 def test_a_lost_connection_is_said_and_mended_with_what_was_missed(
@@ -25,14 +40,14 @@ def test_a_lost_connection_is_said_and_mended_with_what_was_missed(
 ) -> None:
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     expect(visit.lost()).to_have_count(0)
+
     visit.page.context.set_offline(True)
     expect(visit.lost()).to_contain_text("Connection lost")
+
     service.get("/team")
     visit.page.context.set_offline(False)
     expect(visit.lost()).to_have_count(0)
-    expect(
-        visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
-    ).to_be_visible()
+    expect(rows_with(visit.region("Requests"), "getTeam")).to_be_visible()
     visit.complaints.clear()
 
 
@@ -67,50 +82,66 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
     with unused_port() as port:
         with serving("--port", str(port)) as emulator:
             visit = Visit(context.new_page(), emulator.url).open()
+            region = visit.region("Requests")
             for _ in range(3):
                 Service(emulator.base_url).get("/team")
-            expect(
-                visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
-            ).to_have_count(3)
+            expect(rows_with(region, "getTeam")).to_have_count(3)
+
         expect(visit.lost()).to_be_visible()
+
         with serving("--port", str(port)) as emulator:
             expect(visit.lost()).to_have_count(0)
             Service(emulator.base_url).get("/assets")
-            rows = visit.region("Requests").get_by_role("row").filter(has_text="Demo")
+            rows = rows_with(visit.region("Requests"), "Demo")
             expect(rows).to_have_count(1)
             expect(rows).to_contain_text("listAssets")
     context.close()
+
+
+def eight_tabs(visit: Visit) -> list[Visit]:
+    """A visit, and seven more tabs beside it."""
+    tabs = [visit]
+    for _ in range(7):
+        page = visit.page.context.new_page()
+        tabs.append(Visit(page, visit.origin).open())
+    return tabs
 
 
 def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
     visit: Visit,
     service: Service,
 ) -> None:
-    tabs = [
-        visit,
-        *(Visit(visit.page.context.new_page(), visit.origin).open() for _ in range(7)),
-    ]
+    tabs = eight_tabs(visit)
+
     service.get("/team")
-    for tab in tabs:
-        expect(
-            tab.region("Requests").get_by_role("row").filter(has_text="getTeam")
-        ).to_be_visible()
     addresses: list[str] = []
     for tab in tabs:
+        expect(rows_with(tab.region("Requests"), "getTeam")).to_be_visible()
         addresses += tab.addresses
     streams = [address for address in addresses if address.endswith("/events")]
     assert len(streams) == 1
+
     tabs[-1].press("Clock", "+10 s")
-    expect(
-        tabs[1].page.get_by_role("group", name="Clock and scenario")
-    ).to_contain_text("00:00:10")
+    strip = tabs[1].page.get_by_role("group", name="Clock and scenario")
+    expect(strip).to_contain_text("00:00:10")
+
     visit.page.close()
     service.get("/assets")
     for tab in tabs[1:]:
-        expect(
-            tab.region("Requests").get_by_role("row").filter(has_text="listAssets")
-        ).to_be_visible()
-    assert [tab.complaints for tab in tabs if tab.complaints] == []
+        expect(rows_with(tab.region("Requests"), "listAssets")).to_be_visible()
+    for tab in tabs:
+        assert tab.complaints == []
+
+
+WITHOUT_LOCKS = """
+Object.defineProperty(navigator, "locks", {value: undefined});
+Object.defineProperty(document, "hidden", {get: () => window.isHidden === true});
+window.see = (isSeen) => {
+    window.isHidden = !isSeen;
+    document.dispatchEvent(new Event("visibilitychange"));
+};
+"""
+"""A browser that has no locks, and a tab that is hidden and seen by a call."""
 
 
 def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
@@ -118,15 +149,12 @@ def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
     service: Service,
 ) -> None:
     visit = visitor("/_emulator/health")
-    visit.page.add_init_script(
-        """Object.defineProperty(navigator, "locks", {value: undefined});
-        Object.defineProperty(document, "hidden", {get: () => window.isHidden === true});
-        window.see = (isSeen) => { window.isHidden = !isSeen; document.dispatchEvent(new Event("visibilitychange")); };"""
-    )
+    visit.page.add_init_script(WITHOUT_LOCKS)
     visit.open()
     service.get("/team")
-    rows = visit.region("Requests").get_by_role("row").filter(has_text="00:00:00")
+    rows = rows_with(visit.region("Requests"), "00:00:00")
     expect(rows).to_have_count(1)
+
     with visit.page.expect_event(
         "requestfailed",
         lambda request: request.url.endswith("/events"),
@@ -134,18 +162,23 @@ def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
         visit.page.evaluate("see(false)")
     service.get("/assets")
     visit.page.evaluate("see(true)")
+
     expect(rows).to_have_count(2)
+
+
+# Where the page is --------------------------------------------------------------------
 
 
 def test_an_unknown_sandbox_offers_a_way_out(visitor: Any, service: Service) -> None:
     visit = visitor("/_emulator?sandbox=gone")
-    expect(
-        visit.page.get_by_role("heading", name="There is no sandbox gone")
-    ).to_be_visible()
-    visit.page.get_by_role("button", name="Create gone").click()
-    expect(visit.region("Requests")).to_contain_text("No requests yet")
+    title = visit.page.get_by_role("heading", name="There is no sandbox gone")
+    expect(title).to_be_visible()
 
-    assert service.told("GET", "/sandboxes/gone")["id"] == "gone"
+    visit.page.get_by_role("button", name="Create gone").click()
+
+    expect(visit.region("Requests")).to_contain_text("No requests yet")
+    sandbox = service.told("GET", "/sandboxes/gone")
+    assert sandbox["id"] == "gone"
     visit.complaints.clear()  # the browser's own notes of the 404
 
 
@@ -154,28 +187,37 @@ def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
     service: Service,
 ) -> None:
     service.photoshoot()
-    service.told("POST", "/clock/advance", {"until_idle": True})
-    before = len(service.told("GET", "/requests")["data"])
+    service.finish_work()
+    entries_before = service.told("GET", "/requests")["data"]
+
     for name in REGIONS:
         expect(visit.region(name)).to_be_visible()
     visit.open("/_emulator/reference")
     expect(visit.operation("Team", "getTeam")).to_be_visible()
 
+    own = f"{visit.origin}/_emulator"
+    foreign = [address for address in visit.addresses if not address.startswith(own)]
+    entries = service.told("GET", "/requests")["data"]
     assert visit.complaints == []
-    assert [
-        address
-        for address in visit.addresses
-        if not address.startswith(f"{visit.origin}/_emulator")
-    ] == []
-    assert len(service.told("GET", "/requests")["data"]) == before
+    assert foreign == []
+    assert len(entries) == len(entries_before)
+
+
+DROP = """
+() => {
+    const drop = new DragEvent("drop", {bubbles: true, cancelable: true});
+    return !document.body.dispatchEvent(drop);
+}
+"""
+"""Drops something on the page; returns whether the browser may not open it."""
 
 
 def test_a_file_that_is_dropped_beside_the_gallery_does_not_replace_the_page(
     visit: Visit,
 ) -> None:
-    dropped = "() => !document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true}))"
+    is_prevented = visit.page.evaluate(DROP)
 
-    assert visit.page.evaluate(dropped)
+    assert is_prevented
 
 
 @pytest.mark.served("--clock", "manual", "--readings", "D26=always-a-cursor")
@@ -188,77 +230,118 @@ def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(
     expect(strip).to_contain_text("2026-01-01 00:00:00")
     expect(strip).to_contain_text("No scenario")
     expect(strip).to_contain_text("1 other reading")
+
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.told("POST", "/clock/advance", {"seconds": 9})
+
     expect(strip).to_contain_text("some-outputs-fail")
     expect(strip).to_contain_text("2026-01-01 00:00:09")
+
+
+# The control token --------------------------------------------------------------------
+
+
+@pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
+def test_a_wrong_control_token_is_refused(visit: Visit) -> None:
+    field = visit.page.get_by_label("Control token", exact=True)
+    expect(field).to_be_visible()
+    expect(visit.page.get_by_role("tab")).to_have_count(0)
+    assert visit.complaints == []
+
+    field.fill("wrong")
+    field.press("Enter")
+
+    refusal = visit.page.get_by_text("This is not the emulator's control token")
+    expect(refusal).to_be_visible()
+    visit.complaints.clear()  # the browser's own note of the 401
+
+
+@pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
+def test_a_tab_without_the_control_token_does_not_hold_up_another(
+    visit: Visit,
+    service: Service,
+) -> None:
+    expect(visit.page.get_by_label("Control token", exact=True)).to_be_visible()
+    other = Visit(visit.page.context.new_page(), visit.origin).open()
+
+    field = other.page.get_by_label("Control token", exact=True)
+    field.fill(TOKEN)
+    field.press("Enter")
+    service.get("/team")
+
+    expect(rows_with(other.region("Requests"), "getTeam")).to_be_visible()
 
 
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
 def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
     visit: Visit,
-    service: Service,
 ) -> None:
     field = visit.page.get_by_label("Control token", exact=True)
-    expect(field).to_be_visible()
-    expect(visit.page.get_by_role("tab")).to_have_count(0)
-
-    assert visit.complaints == []
-    field.fill("wrong")
-    field.press("Enter")
-    expect(
-        visit.page.get_by_text("This is not the emulator's control token")
-    ).to_be_visible()
-    other = Visit(
-        visit.page.context.new_page(),
-        visit.origin,
-    ).open()  # which the first one does not hold up
-    other.page.get_by_label("Control token", exact=True).fill(TOKEN)
-    other.page.get_by_label("Control token", exact=True).press("Enter")
-    service.get("/team")
-    expect(
-        other.region("Requests").get_by_role("row").filter(has_text="getTeam")
-    ).to_be_visible()
     field.fill(TOKEN)
     field.press("Enter")
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
-    visit.complaints.clear()  # the browser's own notes of the 401
+
     visit.press("Gallery", "First photoshoot")
-    picture = visit.region("Gallery").get_by_role("img").first
-    expect(picture).to_have_attribute("src", re.compile("^blob:"))
-    assert (
-        picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
-    )
+    image = visit.region("Gallery").get_by_role("img").first
+    expect(image).to_have_attribute("src", re.compile("^blob:"))
+    assert drawn_width(image) > 100
+
     visit.page.reload()
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
     expect(field).to_have_count(0)
+
     visit.page.goto(f"{visit.origin}/_emulator/reference")
     expect(visit.operation("Team", "getTeam")).to_be_visible()
-    assert [address for address in visit.addresses if TOKEN in address] == []
+    assert addresses_with_the_token(visit) == []
     assert visit.complaints == []
+
+
+def forward_without_prefix(route: Any) -> None:
+    """Do what a proxy does that has the emulator below /inner."""
+    url = route.request.url.replace("/inner", "")
+    route.fulfill(response=route.fetch(url=url))
 
 
 def test_it_works_behind_another_address(visitor: Any, service: Service) -> None:
     """A proxy may put the emulator below a path: nothing is named from the root."""
     visit = visitor("/_emulator/health")
-    visit.page.route(
-        re.compile("/inner/_emulator"),
-        lambda route: route.fulfill(
-            response=route.fetch(url=route.request.url.replace("/inner", ""))
-        ),
-    )
+    visit.page.route(re.compile("/inner/_emulator"), forward_without_prefix)
     visit.page.route("**/events", lambda route: route.abort())
     visit.addresses.clear()
+
     visit.open("/inner/_emulator")
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
     visit.press("Gallery", "First photoshoot")
-    picture = visit.region("Gallery").get_by_role("img").first
 
-    assert (
-        picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
-    )
-    assert {address for address in visit.addresses if "/inner/" not in address} == set()
+    image = visit.region("Gallery").get_by_role("img").first
+    outside = {address for address in visit.addresses if "/inner/" not in address}
+    assert drawn_width(image) > 100
+    assert outside == set()
     visit.complaints.clear()
+
+
+# For everyone -------------------------------------------------------------------------
+
+IMPACTS = ("moderate", "serious", "critical")
+
+
+class Axe:
+    """Examines a page, and remembers what it has found."""
+
+    def __init__(self, visit: Visit, node: Path) -> None:
+        self._page = visit.page
+        file = node / "node_modules/axe-core/axe.min.js"
+        self._program = file.read_text(encoding="utf-8")
+        self.findings: list[str] = []
+
+    def examine(self, place: str) -> None:
+        self._page.evaluate(self._program)
+        violations = self._page.evaluate("axe.run().then(result => result.violations)")
+        for violation in violations:
+            if violation["impact"] in IMPACTS:
+                nodes = [node["html"][:160] for node in violation["nodes"][:3]]
+                rule = f"{violation['id']} ({violation['help']})"
+                self.findings.append(f"{place}: {rule}: {nodes}")
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
@@ -274,85 +357,137 @@ def test_axe_finds_nothing_moderate(
     service.photoshoot()
     service.told("POST", "/clock/advance", {"seconds": 9})
     service.post("/products", {"name": "Shirt"})
-    axe = (node / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+    team_id = service.team()["id"]
     visit = visitor(color_scheme=colours, **screen)
-    found = []
-
-    def examine(where: str) -> None:
-        visit.page.evaluate(axe)
-        violations = visit.page.evaluate("axe.run().then(result => result.violations)")
-        for violation in violations:
-            if violation["impact"] in ("moderate", "serious", "critical"):
-                nodes = [each["html"][:160] for each in violation["nodes"][:3]]
-                found.append((where, violation["id"], violation["help"], nodes))
+    axe = Axe(visit, node)
+    content_of = {
+        "scenario/edit": visit.page.get_by_label("Scenario file", exact=True),
+        "requests/2": visit.page.get_by_text("Remedy"),
+        f"/{team_id}": visit.page.get_by_role("region", name=f"About {team_id}")
+        .get_by_text("reserved")
+        .first,
+        "help/page.md": visit.page.get_by_role("heading", name="The page"),
+    }
 
     for name in REGIONS:
         visit.region(name)
         visit.page.wait_for_load_state("load")
-        examine(name)
-    team = service.team()["id"]
-    for place, shown in (
-        ("scenario/edit", visit.page.get_by_label("Scenario file", exact=True)),
-        ("requests/2", visit.page.get_by_text("Remedy")),
-        (
-            f"/{team}",
-            visit.page.get_by_role("region", name=f"About {team}")
-            .get_by_text("reserved")
-            .first,
-        ),
-        ("help/page.md", visit.page.get_by_role("heading", name="The page")),
-    ):
+        axe.examine(name)
+    for place, content in content_of.items():
         visit.open(f"/_emulator#{place}")
-        expect(shown).to_be_visible()
-        examine(place)
-    assert found == []
+        expect(content).to_be_visible()
+        axe.examine(place)
+
+    assert axe.findings == []
 
 
-def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(
+def scroll_width(visit: Visit) -> Any:
+    return visit.page.evaluate("document.documentElement.scrollWidth")
+
+
+def scroll_height(visit: Visit) -> Any:
+    return visit.page.evaluate("document.documentElement.scrollHeight")
+
+
+def test_on_a_narrow_screen_nothing_is_wider_than_it(
     visitor: Any,
     service: Service,
 ) -> None:
     service.photoshoot()
     visit = visitor(viewport={"width": 320, "height": 640})
+
     for name in REGIONS:
         visit.region(name)
+        assert scroll_width(visit) == 320, name
 
-        width = visit.page.evaluate("document.documentElement.scrollWidth")
-
-        assert width == 320, name
     service.post("/products", {"name": "Shirt"})
     expect(visit.opened_request("invalid_input")).to_contain_text("decided")
+    details = visit.page.locator(".details")
+    fits = details.evaluate("details => details.scrollWidth <= details.clientWidth")
+    assert fits
 
-    assert visit.page.locator(".details").evaluate(
-        "details => details.scrollWidth <= details.clientWidth"
-    )
-    visit.page.set_viewport_size({"width": 1024, "height": 768})
-    for place in ("teams", "scenario/edit"):
-        visit.open(f"/_emulator#{place}")
-        expect(
-            visit.page.get_by_role(
-                "button",
-                name="Check" if "edit" in place else "Pause admission",
-            )
-        ).to_be_visible()
-        assert visit.page.evaluate("document.documentElement.scrollHeight") == 768
-    visit.page.set_viewport_size({"width": 720, "height": 450})
-    view = visit.region("Requests").locator(".grid-view")
-    visit.page.keyboard.press("Escape")
-    assert (
-        view.evaluate(
-            "view => view.clientHeight / view.querySelector('[role=row]').clientHeight"
-        )
-        >= 6
-    )
-    expect(
-        visit.page.get_by_role("banner").get_by_text(f"{service.origin}/v1")
-    ).to_be_visible()
+
+@pytest.mark.parametrize(
+    ("place", "button_name"),
+    [("teams", "Pause admission"), ("scenario/edit", "Check")],
+)
+def test_on_a_usual_screen_a_region_is_no_higher_than_it(
+    visitor: Any,
+    place: str,
+    button_name: str,
+) -> None:
+    visit = visitor(viewport={"width": 1024, "height": 768})
+
+    visit.open(f"/_emulator#{place}")
+
+    expect(visit.page.get_by_role("button", name=button_name)).to_be_visible()
+    assert scroll_height(visit) == 768
+
+
+ROWS_THAT_FIT = (
+    "view => view.clientHeight / view.querySelector('[role=row]').clientHeight"
+)
+
+
+def test_on_a_low_screen_there_is_room_for_six_rows(
+    visitor: Any,
+    service: Service,
+) -> None:
+    service.get("/team")
+    visit = visitor(viewport={"width": 720, "height": 450})
+    region = visit.region("Requests")
+    expect(rows_with(region, "getTeam")).to_be_visible()
+
+    rows = region.locator(".grid-view").evaluate(ROWS_THAT_FIT)
+
+    assert rows >= 6
+
+
+def test_the_banner_names_the_address_and_the_sandbox(
+    visitor: Any,
+    service: Service,
+) -> None:
+    visit = visitor(viewport={"width": 720, "height": 450})
+    banner = visit.page.get_by_role("banner")
+    expect(banner.get_by_text(f"{service.origin}/v1")).to_be_visible()
+
     service.told("POST", "/sandboxes", {"id": "checkout"})
     visit.open("/_emulator?sandbox=checkout")
-    expect(
-        visit.page.get_by_role("banner").get_by_text("Sandbox checkout")
-    ).to_be_visible()
+
+    expect(banner.get_by_text("Sandbox checkout")).to_be_visible()
+
+
+# Many requests ------------------------------------------------------------------------
+
+WATCH_FRAMES = """
+() => {
+    let last = performance.now();
+    window.longest = 0;
+    const look = (now) => {
+        window.longest = Math.max(window.longest, now - last);
+        last = now;
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+}
+"""
+"""Notes the longest time between two frames, in milliseconds."""
+SCROLL_TO_THE_END = """
+async (view) => {
+    for (let top = 0; top < view.scrollHeight; top += 20_000) {
+        view.scrollTop = top;
+        await new Promise(requestAnimationFrame);
+        await new Promise(requestAnimationFrame);
+    }
+    view.scrollTop = view.scrollHeight;
+}
+"""
+
+
+def send_many(service: Service, count: int) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        answers = threads.map(lambda _: service.get("/team"), range(count))
+        list(answers)
 
 
 @pytest.mark.served("--clock", "manual", "--rate-limits", "off")
@@ -362,30 +497,17 @@ def test_many_requests_neither_freeze_the_page_nor_fill_it_with_rows(
 ) -> None:
     region = visit.region("Requests")
     expect(region).to_contain_text("No requests yet")
-    visit.page.evaluate(
-        """() => {
-            let last = performance.now();
-            window.longest = 0;
-            const look = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(look); };
-            requestAnimationFrame(look);
-        }"""
-    )
-    with ThreadPoolExecutor(8) as many:
-        list(many.map(lambda _: service.get("/team"), range(BURST)))
-        expect(region).to_contain_text(f"{BURST:,} requests")
-        assert visit.page.evaluate("window.longest") < 500
-        list(many.map(lambda _: service.get("/team"), range(10_000 - BURST)))
-    expect(region).to_contain_text("10,000 requests")
-    region.locator(".grid-view").evaluate(
-        """async (view) => {
-            for (let top = 0; top < view.scrollHeight; top += 20_000) {
-                view.scrollTop = top;
-                await new Promise(requestAnimationFrame);
-                await new Promise(requestAnimationFrame);
-            }
-            view.scrollTop = view.scrollHeight;
-        }"""
-    )
-    expect(region.locator("[data-key='1']")).to_be_visible()
+    visit.page.evaluate(WATCH_FRAMES)
 
-    assert visit.page.get_by_role("row").count() < 100
+    send_many(service, BURST)
+    expect(region).to_contain_text(f"{BURST:,} requests")
+    longest_frame_ms = visit.page.evaluate("window.longest")
+    assert longest_frame_ms < 500
+
+    send_many(service, 10_000 - BURST)
+    expect(region).to_contain_text("10,000 requests")
+    region.locator(".grid-view").evaluate(SCROLL_TO_THE_END)
+    oldest_row = region.locator("[data-key='1']")
+    rows = visit.page.get_by_role("row")
+    expect(oldest_row).to_be_visible()
+    assert rows.count() < 100
