@@ -5,13 +5,15 @@ import pytest
 from image_workflow_emulator.imaging.done_jobs import DoneJobs, digest_of
 from image_workflow_emulator.imaging.messages import Message
 
+MAX_BYTES = 80_000
+
 
 def answer_of(size_bytes: int) -> Message:
     return {}, [b"x" * size_bytes]
 
 
 def test_an_answer_is_kept() -> None:
-    jobs = DoneJobs(1_000)
+    jobs = DoneJobs(MAX_BYTES)
     answer = answer_of(10)
 
     jobs.keep(b"a", answer)
@@ -21,12 +23,12 @@ def test_an_answer_is_kept() -> None:
 
 
 def test_the_answer_that_was_asked_for_last_is_kept_longest() -> None:
-    jobs = DoneJobs(1_000)
+    jobs = DoneJobs(MAX_BYTES)
     for job in (b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"):
-        jobs.keep(job, answer_of(120))
+        jobs.keep(job, answer_of(8_900))
     jobs.answer_to(b"a")
 
-    jobs.keep(b"i", answer_of(120))
+    jobs.keep(b"i", answer_of(8_900))
 
     assert jobs.answer_to(b"a") is not None
     assert jobs.answer_to(b"b") is None
@@ -34,21 +36,32 @@ def test_the_answer_that_was_asked_for_last_is_kept_longest() -> None:
 
 
 def test_an_answer_that_is_kept_again_counts_once() -> None:
-    jobs = DoneJobs(1_000)
-    jobs.keep(b"a", answer_of(120))
+    jobs = DoneJobs(MAX_BYTES)
+    jobs.keep(b"a", answer_of(8_900))
 
     for _ in range(20):
-        jobs.keep(b"b", answer_of(120))
+        jobs.keep(b"b", answer_of(8_900))
 
     assert jobs.answer_to(b"a") is not None
 
 
 def test_an_answer_that_would_displace_many_is_not_kept() -> None:
-    jobs = DoneJobs(1_000)
+    jobs = DoneJobs(MAX_BYTES)
 
-    jobs.keep(b"a", answer_of(124))
+    jobs.keep(b"a", answer_of(9_000))
 
     assert jobs.answer_to(b"a") is None
+
+
+def test_answers_without_parts_take_memory_too() -> None:
+    jobs = DoneJobs(MAX_BYTES)
+    refusal: Message = ({"refusal": "no picture"}, [])
+
+    for number in range(100):
+        jobs.keep(b"%d" % number, refusal)
+
+    assert jobs.answer_to(b"0") is None
+    assert jobs.answer_to(b"99") is refusal
 
 
 @pytest.mark.parametrize(

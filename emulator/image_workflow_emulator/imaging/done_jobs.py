@@ -15,6 +15,8 @@ from typing import Final
 from image_workflow_emulator.imaging.messages import Head, Message
 
 MAX_KEPT_BYTES: Final = 32 << 20
+_ENTRY_BYTES: Final = 1_024
+"""More than an answer takes here beside its parts; a refusal has none of these."""
 _LARGEST_PART: Final = 8
 """An answer of more than this part of all bytes is not kept: it would displace many."""
 
@@ -61,5 +63,5 @@ def digest_of(head: Head, parts: Sequence[bytes]) -> bytes:
 
 
 def _size_bytes(answer: Message) -> int:
-    head, parts = answer
-    return len(json.dumps(head)) + sum(map(len, parts))
+    _, parts = answer
+    return _ENTRY_BYTES + sum(map(len, parts))
