@@ -330,7 +330,11 @@ def write_contract(changes: Sequence[Change]) -> None:
     yaml.width = 10_000
     yaml.preserve_quotes = True
     yaml.brace_single_entry_mapping_in_flow_sequence = True
-    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.indent(
+        mapping=2,
+        sequence=4,
+        offset=2,
+    )
     yaml.representer.add_representer(type(None), _represent_null)
     document = yaml.load(CONTRACT)
     for path, value in changes:
@@ -410,7 +414,11 @@ def codes_page(document: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _problem_code(kind: ProblemKind, answering: Sequence[str], count: int) -> str:
+def _problem_code(
+    kind: ProblemKind,
+    answering: Sequence[str],
+    count: int,
+) -> str:
     names = ", ".join(f"`{name}`" for name in answering)
     if len(answering) == count:
         names = "every operation"

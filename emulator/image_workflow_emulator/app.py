@@ -233,7 +233,12 @@ class ImportedLater:
         self._create = create
         self._app: ASGIApp | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Answer one request."""
         if self._app is None:
             self._app = self._create()
@@ -270,7 +275,11 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
     )
 
 
-def _scenario(name_or_file: str | None, contract: Contract, world: World) -> Scenario:
+def _scenario(
+    name_or_file: str | None,
+    contract: Contract,
+    world: World,
+) -> Scenario:
     """Read a scenario from a file, or by its name from the library."""
     if name_or_file is None:
         return NO_SCENARIO

@@ -222,7 +222,11 @@ class Contract:
         return codes
 
 
-def _kind_of(method: str, operation: Node, query: Collection[str]) -> OperationKind:
+def _kind_of(
+    method: str,
+    operation: Node,
+    query: Collection[str],
+) -> OperationKind:
     if method != "get":
         return "write"
     if "after" in query:

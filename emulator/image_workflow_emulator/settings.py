@@ -62,7 +62,12 @@ class CommandError(Exception):
     `status` is the exit status; `code` names the failure for programs.
     """
 
-    def __init__(self, message: str, status: int = 1, code: str = "usage") -> None:
+    def __init__(
+        self,
+        message: str,
+        status: int = 1,
+        code: str = "usage",
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
@@ -188,7 +193,11 @@ def _parse_size(text: str) -> int:
 # Kinds of values ----------------------------------------------------------------------
 
 
-def whole_number(placeholder: str, least: int, most: int) -> Kind:
+def whole_number(
+    placeholder: str,
+    least: int,
+    most: int,
+) -> Kind:
     """Return the kind of whole numbers between two bounds."""
 
     def parse(text: str) -> int:
@@ -396,7 +405,13 @@ def _options_of_fields() -> tuple[Option, ...]:
         for option in getattr(hint, "__metadata__", ()):
             default = option.default or str(Settings._field_defaults[field] or "none")
             flag = option.flag or f"--{field.replace('_', '-')}"
-            options.append(option._replace(field=field, flag=flag, default=default))
+            options.append(
+                option._replace(
+                    field=field,
+                    flag=flag,
+                    default=default,
+                )
+            )
     return tuple(options)
 
 
@@ -451,7 +466,11 @@ def _check_beside_state(named: Mapping[str, tuple[str, str]]) -> None:
             raise SettingError(name, text, expected)
 
 
-def _read(kind: Kind, name: str, text: str) -> Any:
+def _read(
+    kind: Kind,
+    name: str,
+    text: str,
+) -> Any:
     try:
         return kind.parse(text)
     except (ValueError, KeyError):

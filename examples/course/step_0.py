@@ -101,7 +101,12 @@ class Client:
         }
         return key | {"Content-Type": "application/json"}
 
-    def ask(self, method: str, path: str, body: Json | None = None) -> Json:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+    ) -> Json:
         """Send a request, and send it again if there is no answer."""
         try:
             return self.send(

@@ -9,7 +9,12 @@ from step_0 import Json
 
 
 class Client(step_0.Client):
-    def ask(self, method: str, path: str, body: Json | None = None) -> Json:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+    ) -> Json:
         return self.send(
             method,
             self.base_url + path,

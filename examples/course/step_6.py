@@ -7,7 +7,12 @@ from step_0 import Json, Refused
 
 
 class Client(step_5.Client):
-    def ask(self, method: str, path: str, body: Json | None = None) -> Json:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+    ) -> Json:
         try:
             return super().ask(method, path, body)
         except Refused as refused:

@@ -97,7 +97,11 @@ class ImageWorkflow:
         patience: float = 1200.0,
     ) -> None:
         headers = {"Authorization": f"Bearer {api_key}"}
-        self._api = httpx.Client(base_url=base_url, headers=headers, timeout=timeout)
+        self._api = httpx.Client(
+            base_url=base_url,
+            headers=headers,
+            timeout=timeout,
+        )
         # The credential must never be sent to the addresses of uploads and files.
         self._links = httpx.Client(timeout=timeout)
         self._attempts = attempts
@@ -210,7 +214,12 @@ class ImageWorkflow:
                 )
             time.sleep(pause)
 
-    def request(self, method: str, path: str, body: Json | None = None) -> Json:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+    ) -> Json:
         """Send one logical request, repeated until it is answered for good. Raises Refused, Unanswered, Unfinished."""
         return dict(self._ask(method, path, body).body)
 

@@ -19,7 +19,11 @@ KINDS: Final = ("raw", "starlette", "fastapi")
 _METHODS: Final = ["GET", "POST"]
 
 
-async def _raw(scope: Any, receive: Any, send: Any) -> None:
+async def _raw(
+    scope: Any,
+    receive: Any,
+    send: Any,
+) -> None:
     more = True
     while more:
         message = await receive()

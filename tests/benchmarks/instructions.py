@@ -78,7 +78,12 @@ def _count_instructions() -> list[float]:
             world,
         ]
         variables = {**os.environ, "PYTHONHASHSEED": "0"}
-        subprocess.run(command, env=variables, check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            command,
+            env=variables,
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
         # Each server dumps twice: what came before its requests, and these.
         dumps = 2 * len(AIMS) * len(SERVERS)
         profiles = [f"{profile}.{number}" for number in range(2, dumps + 1, 2)]

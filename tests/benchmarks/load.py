@@ -149,7 +149,12 @@ def length_of_answers(
     return length
 
 
-def measure_photoshoot(port: int, key: str, body: Any, number: int) -> float:
+def measure_photoshoot(
+    port: int,
+    key: str,
+    body: Any,
+    number: int,
+) -> float:
     """Order pictures like no others, poll and download them; return the milliseconds."""
     connection = Connection(port)
 

@@ -168,7 +168,11 @@ def photoshoot(asset: str) -> dict[str, Any]:
     return {"asset_ids": [asset], "output_mode": "photoshoot"}
 
 
-def make_asset(ask: Callable[[bytes], bytes], team: int, data: bytes) -> str:
+def make_asset(
+    ask: Callable[[bytes], bytes],
+    team: int,
+    data: bytes,
+) -> str:
     path = f"/_emulator/assets?team=Team%20{team:02}"
     upload = _template("POST", path, "none", "image/jpeg", data)
     return str(json.loads(ask(upload.before))["id"])

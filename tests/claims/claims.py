@@ -101,7 +101,12 @@ def main() -> int:
     listed = ", ".join(names)
     parser = argparse.ArgumentParser(description=__doc__)
     help_text = f"claims (default: all): {listed}"
-    parser.add_argument("names", nargs="*", metavar="NAME", help=help_text)
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=help_text,
+    )
     chosen = parser.parse_args().names or names
     unknown = sorted(set(chosen) - set(names))
     if unknown:

@@ -71,7 +71,12 @@ rules:
 # Requests ----------------------------------------------------------------------------
 
 
-def request_bytes(line: str, body: str = "", *, ends: bool = False) -> bytes:
+def request_bytes(
+    line: str,
+    body: str = "",
+    *,
+    ends: bool = False,
+) -> bytes:
     """A request of Demo as it is sent over a connection, which it may end."""
     lines = [
         f"{line} HTTP/1.1",
@@ -149,7 +154,11 @@ def text_of(stream: io.TextIOWrapper) -> str:
     return stream.buffer.getvalue().decode()
 
 
-def told(server: Server, line: str, **variables: str) -> str:
+def told(
+    server: Server,
+    line: str,
+    **variables: str,
+) -> str:
     """Run a command about a server, which must succeed, and return its output."""
     outcome = run_command(*line.split(), EMULATOR_URL=server.url, **variables)
     assert outcome.status == 0

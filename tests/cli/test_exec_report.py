@@ -44,11 +44,19 @@ for options in json.loads(os.environ["SANDBOXES"]):
 """Makes sandboxes, and reads the Team in each."""
 
 
-def run(*options: str, command: list[str] = READ_TEAM, **variables: str) -> Outcome:
+def run(
+    *options: str,
+    command: list[str] = READ_TEAM,
+    **variables: str,
+) -> Outcome:
     return run_command("exec", *options, "--", *command, **variables)
 
 
-def report_of(*options: str, command: list[str] = READ_TEAM, **variables: str) -> Any:
+def report_of(
+    *options: str,
+    command: list[str] = READ_TEAM,
+    **variables: str,
+) -> Any:
     return json.loads(
         run("--format", "json", *options, command=command, **variables).output
     )
@@ -103,7 +111,11 @@ def test_the_outcome_is_first_in_junit(tmp_path: Path) -> None:
 # The next command --------------------------------------------------------------------
 
 
-def next_words(*options: str, command: list[str] = READ_TEAM, **variables: str) -> Any:
+def next_words(
+    *options: str,
+    command: list[str] = READ_TEAM,
+    **variables: str,
+) -> Any:
     """The words of the next command after one with these options."""
     (line,) = report_of(*options, command=command, **variables)["next"]
     assert "\n" not in line
@@ -263,7 +275,11 @@ def test_nothing_is_said_of_requests_that_an_interrupted_command_did_not_send(
 # What is saved -----------------------------------------------------------------------
 
 
-def saved_row(*options: str, file: Path, **arguments: Any) -> str:
+def saved_row(
+    *options: str,
+    file: Path,
+    **arguments: Any,
+) -> str:
     report = report_of("--save-state", str(file), *options, **arguments)
     words: str = dict(report["tables"][0]["rows"])["saved"]
     return words

@@ -72,7 +72,11 @@ def test_the_clock_shows_what_is_to_come(server: Server) -> None:
         ("clock idle", START),
     ],
 )
-def test_the_clock_is_moved(server: Server, line: str, now: str) -> None:
+def test_the_clock_is_moved(
+    server: Server,
+    line: str,
+    now: str,
+) -> None:
     row = clock_row(server, line)
 
     assert row["now"] == now
@@ -345,7 +349,13 @@ def test_the_command_sends_the_same_request(
     headers: dict[str, str],
     body: bytes | None,
 ) -> None:
-    call = Call(method, target, content=body, idempotency_key=None, headers=headers)
+    call = Call(
+        method,
+        target,
+        content=body,
+        idempotency_key=None,
+        headers=headers,
+    )
     ServedClient(server.url).send(call)
 
     command = told(server, "requests show last --format curl")
@@ -360,7 +370,11 @@ def test_the_command_sends_the_same_request(
 LARGE = b'{"name": "%s"}' % (b"x" * 65_536)
 
 
-def comment_of(server: Server, target: str, **options: Any) -> tuple[str, list[str]]:
+def comment_of(
+    server: Server,
+    target: str,
+    **options: Any,
+) -> tuple[str, list[str]]:
     """Send a request; return the comment above its curl command, and the command."""
     ServedClient(server.url).post(target, idempotency_key=None, **options)
     lines = told(server, "requests show last --format curl").splitlines()

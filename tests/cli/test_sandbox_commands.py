@@ -287,7 +287,11 @@ def test_a_state_file_can_be_loaded_from_a_pipe(server: Server, tmp_path: Path) 
         ("clock mode fast", '/mode: found "fast"'),
     ],
 )
-def test_bad_usage_ends_with_2(server: Server, line: str, complaint: str) -> None:
+def test_bad_usage_ends_with_2(
+    server: Server,
+    line: str,
+    complaint: str,
+) -> None:
     outcome = run_command(*line.split(), EMULATOR_URL=server.url)
 
     assert outcome.status == 2

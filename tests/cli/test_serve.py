@@ -113,7 +113,11 @@ def test_a_control_plane_that_other_machines_can_reach_is_warned_of(
     control_token: str | None,
     is_warned: bool,
 ) -> None:
-    settings = Settings(port=0, host=host, control_token=control_token)
+    settings = Settings(
+        port=0,
+        host=host,
+        control_token=control_token,
+    )
 
     warnings = warnings_at_start(caplog, settings)
 

@@ -77,7 +77,11 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("field", "text", "value"), VALUES)
-def test_an_option_is_read(field: str, text: str, value: object) -> None:
+def test_an_option_is_read(
+    field: str,
+    text: str,
+    value: object,
+) -> None:
     flag = option_of(field).flag
 
     settings = given(flag, text).settings
@@ -87,7 +91,11 @@ def test_an_option_is_read(field: str, text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(("field", "text", "value"), VALUES)
-def test_a_variable_is_read_as_its_option(field: str, text: str, value: object) -> None:
+def test_a_variable_is_read_as_its_option(
+    field: str,
+    text: str,
+    value: object,
+) -> None:
     variable = f"EMULATOR_{field.upper()}"
 
     settings = given(**{variable: text}).settings

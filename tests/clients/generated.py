@@ -34,7 +34,11 @@ def need(*programs: str) -> None:
         pytest.skip(f"needs {' and '.join(missing)}, which this machine does not have")
 
 
-def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
+def run(
+    command: Sequence[str | Path],
+    folder: Path,
+    **variables: str,
+) -> str:
     """Run a program in a folder, which must succeed.
 
     Returns what it wrote to standard output.
@@ -60,7 +64,11 @@ def install_packages(folder: Path) -> None:
     run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
 
 
-def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None:
+def generate(
+    folder: Path,
+    *words: str,
+    with_option: Sequence[str] = (),
+) -> None:
     """Make a client in a folder.
 
     The command is that of docs/reference/clients.md that begins with these words.

@@ -78,7 +78,12 @@ def test_a_good_client_is_clean_under_every_scenario(
     with (
         Emulator.start() as server,
         complaints.open("w") as log,
-        started(*command, folder=tmp_path, stderr=log, **variables) as client,
+        started(
+            *command,
+            folder=tmp_path,
+            stderr=log,
+            **variables,
+        ) as client,
     ):
         for scenario in LIBRARY:
             with server.sandbox(clock=f"x{SPEED}", scenario=scenario) as sandbox:

@@ -22,7 +22,11 @@ class Terminal(io.StringIO):
         return True
 
 
-def add(progress: Progress, outcome: str, number: int) -> None:
+def add(
+    progress: Progress,
+    outcome: str,
+    number: int,
+) -> None:
     for _ in range(number):
         progress.add(outcome)
 

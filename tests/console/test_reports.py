@@ -60,7 +60,11 @@ def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
-TERSE = ReportOutput(is_json=False, is_whole=False, files=())
+TERSE = ReportOutput(
+    is_json=False,
+    is_whole=False,
+    files=(),
+)
 
 
 def printed_json(
@@ -70,7 +74,11 @@ def printed_json(
     is_whole: bool = False,
 ) -> Any:
     """What is printed as JSON."""
-    output = ReportOutput(is_json=True, is_whole=is_whole, files=())
+    output = ReportOutput(
+        is_json=True,
+        is_whole=is_whole,
+        files=(),
+    )
     output.conclude(report)
     return json.loads(capsys.readouterr().out)
 
@@ -190,7 +198,11 @@ CELLS = [{"cell": f"createProduct#{number}:no_answer"} for number in range(2000)
 def test_printed_json_stays_under_its_limit(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    output = ReportOutput(is_json=True, is_whole=False, files=())
+    output = ReportOutput(
+        is_json=True,
+        is_whole=False,
+        files=(),
+    )
 
     output.conclude(a_report(details={"cells": CELLS}))
 
@@ -223,7 +235,11 @@ def test_all_of_the_json_can_be_asked_for(capsys: pytest.CaptureFixture[str]) ->
 
 def written(report: Report, file: Path) -> str:
     """Write a report to a file, and return its text."""
-    output = ReportOutput(is_json=False, is_whole=False, files=[file])
+    output = ReportOutput(
+        is_json=False,
+        is_whole=False,
+        files=[file],
+    )
     output.conclude(report)
     return file.read_text()
 
@@ -248,7 +264,11 @@ def test_a_file_that_cannot_be_written_ends_with_status_2(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "none" / "report.json"
-    output = ReportOutput(is_json=False, is_whole=False, files=[file])
+    output = ReportOutput(
+        is_json=False,
+        is_whole=False,
+        files=[file],
+    )
 
     status = output.conclude(a_report(status=0))
 
@@ -350,7 +370,11 @@ def hostile() -> Report:
         remedy=HOSTILE,
         command=HOSTILE,
     )
-    table = ReportTable(title=HOSTILE, columns=(HOSTILE,), rows=[(HOSTILE,)])
+    table = ReportTable(
+        title=HOSTILE,
+        columns=(HOSTILE,),
+        rows=[(HOSTILE,)],
+    )
     return a_report(
         summary=HOSTILE,
         findings=[finding],

@@ -231,14 +231,22 @@ def after_load_schema(context: HookContext, schema: Any) -> None:
 
 
 @schemathesis.hook
-def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
+def before_call(
+    context: HookContext,
+    case: Case[Any],
+    kwargs: dict[str, Any],
+) -> None:
     """Send each case to the same fresh service, past what it is not meant to test."""
     SERVICE.renew()
     SERVICE.direct(case)
 
 
 @schemathesis.hook
-def after_call(context: HookContext, case: Case[Any], response: Response) -> None:
+def after_call(
+    context: HookContext,
+    case: Case[Any],
+    response: Response,
+) -> None:
     operation_id = case.operation.definition.raw["operationId"]
     STATUSES[operation_id][response.status_code] += 1
     if response.status_code < 300 and case.method != "GET":

@@ -44,7 +44,11 @@ THIRD_READ_FAILS: Json = {
 with_scenario = pytest.mark.emulator(scenario=SECOND_READ_FAILS)
 
 
-def reads(emulator: EmulatorUnderTest, key: str = KEY, count: int = 3) -> list[int]:
+def reads(
+    emulator: EmulatorUnderTest,
+    key: str = KEY,
+    count: int = 3,
+) -> list[int]:
     return [emulator.get("/team", key).status for _ in range(count)]
 
 

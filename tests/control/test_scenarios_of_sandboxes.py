@@ -82,7 +82,11 @@ def test_a_sandbox_with_a_bad_scenario_is_not_made(
     ],
     ids=str,
 )
-@pytest.mark.emulator(seed=1, clock="x2", start="2026-02-01T00:00:00.000Z")
+@pytest.mark.emulator(
+    seed=1,
+    clock="x2",
+    start="2026-02-01T00:00:00.000Z",
+)
 def test_a_creation_overrides_the_clock_of_its_scenario(
     emulator: EmulatorUnderTest,
     overrides: Json,

@@ -236,7 +236,11 @@ def of_picture_of_an_asset(**changes: Any) -> Change:
     return change
 
 
-def of_event(kind: str, index: int, value: object) -> Change:
+def of_event(
+    kind: str,
+    index: int,
+    value: object,
+) -> Change:
     """Return a change of what the first event of a kind has at an index."""
 
     def change(parts: Parts) -> None:

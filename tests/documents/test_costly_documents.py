@@ -136,7 +136,12 @@ def test_others_are_served_while_a_large_list_of_what_is_given_is_read(
     text = given_with_unknown_fields().encode()
     answered: list[str] = []
 
-    async def send(name: str, path: str, method: str, content: bytes = b"") -> None:
+    async def send(
+        name: str,
+        path: str,
+        method: str,
+        content: bytes = b"",
+    ) -> None:
         await emulator._send(control_call(method, path, content=content))
         answered.append(name)
 

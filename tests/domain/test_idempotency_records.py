@@ -22,7 +22,11 @@ def answer_at(instant: int) -> StoredAnswer:
     return StoredAnswer(instant, b"intent", 201, (), b"{}")
 
 
-def bind(records: IdempotencyRecords, key: str, at: int) -> StoredAnswer:
+def bind(
+    records: IdempotencyRecords,
+    key: str,
+    at: int,
+) -> StoredAnswer:
     """Bind a key to an answer of an instant, and return that answer."""
     answer = answer_at(at)
     records.bind(scope_of(key), answer)

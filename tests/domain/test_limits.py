@@ -26,7 +26,11 @@ REQUESTS = st.lists(st.tuples(PAUSES, st.integers(0, 4)), max_size=40)
 """The milliseconds since the request before, and the limit that there is now."""
 
 
-def wait_ms(admitted: list[int], now: int, limit: int) -> int:
+def wait_ms(
+    admitted: list[int],
+    now: int,
+    limit: int,
+) -> int:
     """Return how long a request must wait, worked out from all admitted instants."""
     recent = [instant for instant in admitted if instant > now - MINUTE_MS]
     if len(recent) < limit:

@@ -158,7 +158,12 @@ def test_the_primary_is_the_preferred_photo_or_the_first(
 
 
 PHOTOS = st.sampled_from("abcdefgh")
-PRODUCTS = st.lists(PHOTOS, min_size=1, max_size=4, unique=True)
+PRODUCTS = st.lists(
+    PHOTOS,
+    min_size=1,
+    max_size=4,
+    unique=True,
+)
 
 
 @given(st.lists(PRODUCTS, max_size=6), st.lists(PHOTOS, max_size=4))

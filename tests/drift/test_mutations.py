@@ -241,7 +241,13 @@ def a_clock_that_is_a_year_late() -> Exchanges:
 
 def more_headers() -> Exchanges:
     date = "Mon, 02 Mar 2026 10:00:00 GMT"
-    return everywhere(headers(server="cloud", x_cache="HIT", date=date))
+    return everywhere(
+        headers(
+            server="cloud",
+            x_cache="HIT",
+            date=date,
+        )
+    )
 
 
 def slower_answers() -> Exchanges:

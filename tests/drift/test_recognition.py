@@ -16,7 +16,12 @@ from tests.drift.recorded_service import CONTRACT, ORDER, RecordedService
 Exchanges = Sequence[RecordedExchange]
 
 
-def answered(url: str, status: int, body: Any, method: str = "GET") -> RecordedExchange:
+def answered(
+    url: str,
+    status: int,
+    body: Any,
+    method: str = "GET",
+) -> RecordedExchange:
     """An exchange with a JSON answer."""
     return RecordedExchange(
         where="entry",

@@ -82,7 +82,11 @@ def test_a_yaml_file_with_too_many_values_is_refused(
 # Entries ------------------------------------------------------------------------------
 
 
-def set_at(document: Any, steps: Sequence[str | int], value: object) -> None:
+def set_at(
+    document: Any,
+    steps: Sequence[str | int],
+    value: object,
+) -> None:
     *way, last = steps
     for step in way:
         document = document[step]

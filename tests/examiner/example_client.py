@@ -66,7 +66,11 @@ def attempt(client: Any, act: Callable[[], Any]) -> bool:
     return True
 
 
-def change_pose(client: Any, first: str, second: str) -> bool:
+def change_pose(
+    client: Any,
+    first: str,
+    second: str,
+) -> bool:
     """Have a pose made, and change it while it is being made anew.
 
     Return whether there is one.
@@ -82,7 +86,11 @@ def change_pose(client: Any, first: str, second: str) -> bool:
     return True
 
 
-def order(client: Any, path: str, body: dict[str, Any]) -> None:
+def order(
+    client: Any,
+    path: str,
+    body: dict[str, Any],
+) -> None:
     """Order a Generation, and wait for it."""
     client.wait_for(f"/generations/{client.request('POST', path, body)['id']}")
 

@@ -35,7 +35,11 @@ def covered(emulator: EmulatorUnderTest, operation: str) -> set[str]:
     return {point["point"] for point in points if point["covered"]}
 
 
-def closing_of(emulator: EmulatorUnderTest, operation: str, name: str) -> Any:
+def closing_of(
+    emulator: EmulatorUnderTest,
+    operation: str,
+    name: str,
+) -> Any:
     """Return what closes the gap at a point."""
     closings = {
         point["point"]: point["closed_by"] for point in points_of(emulator, operation)

@@ -10,7 +10,11 @@ from tests.cli.command import reading, run_command
 from tests.support.served import Outcome
 
 
-def run(file: Path, *paths: str, least: str = "0") -> Outcome:
+def run(
+    file: Path,
+    *paths: str,
+    least: str = "0",
+) -> Outcome:
     """Write the coverage of a command that reads some paths."""
     options = ("--coverage", str(file), "--coverage-fail-under", least, "--quiet")
     return run_command("exec", *options, "--", *reading(*paths))

@@ -221,7 +221,11 @@ def test_a_sound_client_is_clean_under_a_scenario(
     clock: str,
 ) -> None:
     is_auto = clock == "auto"
-    with server.sandbox(scenario=scenario, clock=clock, evolution=is_auto) as sandbox:
+    with server.sandbox(
+        scenario=scenario,
+        clock=clock,
+        evolution=is_auto,
+    ) as sandbox:
         play(load(*HABITS[habit]), sandbox, errands, pause_of(sandbox, clock))
 
         assert list(map(str, sandbox.conduct().findings)) == []

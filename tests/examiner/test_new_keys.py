@@ -132,7 +132,11 @@ def wait_for_the_answer(server: Emulator, sandbox: Sandbox) -> None:
 # Orders in flight at once -------------------------------------------------------------
 
 
-def order_twice(order: Order, *keys: str, apart: float = 0.0) -> list[str]:
+def order_twice(
+    order: Order,
+    *keys: str,
+    apart: float = 0.0,
+) -> list[str]:
     """Order under each key before the first is answered; return the works' paths."""
     with ThreadPoolExecutor(len(keys)) as pool:
         sent: list[Future[str]] = []

@@ -32,7 +32,11 @@ def each(pause: Callable[[Chance, int], float]) -> Style:
     return pauses
 
 
-def doubled(first: float, most: float, number: int) -> float:
+def doubled(
+    first: float,
+    most: float,
+    number: int,
+) -> float:
     """The pause after so many others, each of which is twice the one before."""
     pause = first * 2.0**number
     return min(most, pause)

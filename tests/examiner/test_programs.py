@@ -41,7 +41,11 @@ def rules_broken(sandbox: Sandbox) -> list[str]:
     return [finding.rule for finding in findings if finding.rule != LEFT_OPEN]
 
 
-def limited(operation: str, nth: str, seconds: int = 10) -> dict[str, Any]:
+def limited(
+    operation: str,
+    nth: str,
+    seconds: int = 10,
+) -> dict[str, Any]:
     """Return a rule that refuses some calls of an operation for some seconds."""
     return {
         "match": {"operation": operation},

@@ -66,7 +66,11 @@ def cases(name: str, amount: int) -> Iterator[Case]:
         yield Case(name, number, chance)
 
 
-def in_pieces(data: bytes, chance: Random, most: int = 8) -> list[bytes]:
+def in_pieces(
+    data: bytes,
+    chance: Random,
+    most: int = 8,
+) -> list[bytes]:
     """Cut bytes at random places; none of the pieces is empty."""
     number = chance.choice((0, 0, 1, 2, most))
     cuts = sorted(chance.randrange(len(data) + 1) for _ in range(number))

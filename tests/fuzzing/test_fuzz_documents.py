@@ -346,7 +346,11 @@ def put(control: EmulatorUnderTest, content: bytes) -> None:
     assert control.ask("PUT", "/clock", {"mode": "manual"}).status == 200
 
 
-def spoiled_zip(whole: bytes, members: dict[str, bytes], chance: Random) -> bytes:
+def spoiled_zip(
+    whole: bytes,
+    members: dict[str, bytes],
+    chance: Random,
+) -> bytes:
     """Return a zip with something wrong in its bytes, its directories or its files."""
     match chance.randrange(4):
         case 0:

@@ -55,7 +55,11 @@ def test_a_spoiled_picture_is_an_asset_or_nothing(
     assert accepted < 0.95 * amount, "the fuzzer spoils too little"
 
 
-def upload(control: EmulatorUnderTest, file: bytes, content_type: str) -> Json | None:
+def upload(
+    control: EmulatorUnderTest,
+    file: bytes,
+    content_type: str,
+) -> Json | None:
     """Upload a file: the Asset, or None if it is refused as it must be."""
     session = control.open_upload(len(file), content_type)
     sent = control.send_bytes(session, file)
@@ -75,7 +79,11 @@ def upload(control: EmulatorUnderTest, file: bytes, content_type: str) -> Json |
     return None
 
 
-def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
+def check(
+    control: EmulatorUnderTest,
+    asset: Json,
+    content_type: str,
+) -> None:
     """Check that the file of an Asset is what the Asset says."""
     answer = control.fetch(asset["url"])
     image = decode(answer.body)

@@ -70,7 +70,11 @@ def misspelled(word: str, chance: Random) -> str:
     return word[:place] + chance.choice("aeiou_") + word[place + 1 :]
 
 
-def many_words(chance: Random, least: int = 1, most: int = 9_000) -> list[str]:
+def many_words(
+    chance: Random,
+    least: int = 1,
+    most: int = 9_000,
+) -> list[str]:
     """Return misspelled words, which are long or alike, few or many."""
     word = chance.choice(
         ("getTeam", "internal_error", "ab" * 30, "Demo", "D26", "hold")

@@ -277,7 +277,11 @@ def _read_first(written: bytes, method: str) -> tuple[Response, bytes]:
     Returns it and what follows it. Raises AssertionError.
     """
     client = h11.Connection(h11.CLIENT)
-    request = h11.Request(method=method, target="/", headers=[("Host", HOST)])
+    request = h11.Request(
+        method=method,
+        target="/",
+        headers=[("Host", HOST)],
+    )
     client.send(request)
     client.send(h11.EndOfMessage())
     client.receive_data(written)

@@ -170,7 +170,11 @@ def hurry(recorder: Recorder, things: Things) -> None:
     assert after_the_wait.status == 202
 
 
-def send_while(recorder: Recorder, call: Call, status: int) -> Answer:
+def send_while(
+    recorder: Recorder,
+    call: Call,
+    status: int,
+) -> Answer:
     """Send a request until its answer has another status; return that answer."""
     answer = recorder.send(call)
     while answer.status == status:

@@ -118,11 +118,21 @@ def ask(
     key: str | None = FULL,
 ) -> Answer:
     url = f"http://emulator.test{path}"
-    call = Call(method, url, key=key, idempotency_key=None, headers=headers)
+    call = Call(
+        method,
+        url,
+        key=key,
+        idempotency_key=None,
+        headers=headers,
+    )
     return emulator.send(call)
 
 
-def ask_as(emulator: EmulatorUnderTest, path: str, host: str) -> Answer:
+def ask_as(
+    emulator: EmulatorUnderTest,
+    path: str,
+    host: str,
+) -> Answer:
     """Ask the emulator under some name."""
     return ask(emulator, path, {"Host": host})
 
@@ -154,7 +164,11 @@ def loopback() -> Iterator[Server]:
         yield server
 
 
-def get(server: Server, path: str, host: str) -> bytes:
+def get(
+    server: Server,
+    path: str,
+    host: str,
+) -> bytes:
     """Return what a server writes to a request under some name."""
     head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     return server.converse(head.encode())
@@ -502,7 +516,11 @@ def test_a_program_may_read_nothing_unless_its_origin_is_allowed(
     assert ALLOWED_ORIGIN not in answer.headers
 
 
-def preflight(emulator: EmulatorUnderTest, path: str, origin: str) -> Answer:
+def preflight(
+    emulator: EmulatorUnderTest,
+    path: str,
+    origin: str,
+) -> Answer:
     """Ask as a browser does before a request of another origin.
 
     No contract has the answer.

@@ -39,7 +39,11 @@ class Processes(list["subprocess.Popen[bytes]"]):
         return [process.poll() is not None for process in self]
 
 
-def run(helpers: Helpers, head: Head, *parts: bytes) -> Message:
+def run(
+    helpers: Helpers,
+    head: Head,
+    *parts: bytes,
+) -> Message:
     return asyncio.run(helpers.run(head, parts))
 
 

@@ -41,7 +41,11 @@ def scene_of(image: Image.Image) -> Image.Image:
     return image.crop((0, 0, image.width, image.height * 2 // 3))
 
 
-def premade(kind: IngredientKind, name: str, *attributes: str) -> bytes:
+def premade(
+    kind: IngredientKind,
+    name: str,
+    *attributes: str,
+) -> bytes:
     recipe = PremadeRecipe(
         width=512,
         height=640,
@@ -56,7 +60,11 @@ def premade(kind: IngredientKind, name: str, *attributes: str) -> bytes:
 # Uploads ------------------------------------------------------------------------------
 
 
-def print_file(color: Color, width: int = 90, height: int = 120) -> bytes:
+def print_file(
+    color: Color,
+    width: int = 90,
+    height: int = 120,
+) -> bytes:
     """A picture of one colour, from which nothing can be cut out."""
     image = Image.new("RGB", (width, height), color)
     return encoded(image, "PNG")
@@ -83,7 +91,11 @@ def busy_file(color: Color) -> bytes:
     return encoded(image, "PNG")
 
 
-def ring_file(color: Color, ground: Color, inside: Color) -> bytes:
+def ring_file(
+    color: Color,
+    ground: Color,
+    inside: Color,
+) -> bytes:
     """A ring before a plain ground, with something in its hole."""
     ring = (40, 40, 200, 200)
     hole = (80, 80, 160, 160)

@@ -15,11 +15,19 @@ SAND = (230, 220, 200)
 BROWN = (120, 80, 60)
 
 
-def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
+def encoded(
+    image: Image.Image,
+    kind: str,
+    **options: object,
+) -> bytes:
     return encode(image, f"image/{kind.lower()}", **options)
 
 
-def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.Image:
+def four_corners(
+    width: int = 48,
+    height: int = 32,
+    mode: str = "RGB",
+) -> Image.Image:
     """Quarters of red, green over blue, white; so that every turn shows."""
     middle = width // 2
     center = height // 2
@@ -30,7 +38,11 @@ def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.
     return image.convert(mode)
 
 
-def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
+def pixel(
+    image: Image.Image,
+    x: int,
+    y: int,
+) -> tuple[int, ...]:
     """The channels of one pixel; negative places count from the right and below."""
     from_left = x % image.width
     from_top = y % image.height
@@ -39,7 +51,11 @@ def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
     return channels
 
 
-def alpha_at(image: Image.Image, x: int, y: int) -> int:
+def alpha_at(
+    image: Image.Image,
+    x: int,
+    y: int,
+) -> int:
     return pixel(image, x, y)[3]
 
 
@@ -75,7 +91,11 @@ def are_near(
     return all(is_near(first, second, tolerance) for first, second in pairs)
 
 
-def mask_of(image: Image.Image, color: Color, tolerance: int) -> Image.Image:
+def mask_of(
+    image: Image.Image,
+    color: Color,
+    tolerance: int,
+) -> Image.Image:
     """White where the image is of a colour, within `tolerance` levels a channel."""
     plain = Image.new("RGB", image.size, color)
     differences = ImageChops.difference(image.convert("RGB"), plain)
@@ -85,7 +105,11 @@ def mask_of(image: Image.Image, color: Color, tolerance: int) -> Image.Image:
     return largest.point([255 * (level <= tolerance) for level in range(256)])
 
 
-def count_of(image: Image.Image, color: Color, tolerance: int = 40) -> int:
+def count_of(
+    image: Image.Image,
+    color: Color,
+    tolerance: int = 40,
+) -> int:
     return mask_of(image, color, tolerance).histogram()[255]
 
 
@@ -106,7 +130,11 @@ def difference(first: Image.Image, second: Image.Image) -> float:
     return sum(means) / len(means)
 
 
-def product(color: Color = BLUE, ground: Color = WHITE, edge: int = 240) -> Image.Image:
+def product(
+    color: Color = BLUE,
+    ground: Color = WHITE,
+    edge: int = 240,
+) -> Image.Image:
     """A thing of one colour before a plain ground."""
     image = Image.new("RGB", (edge, edge), ground)
     near = edge // 4

@@ -51,7 +51,11 @@ class Cost(Struct, frozen=True):
     peak_bytes: int
 
 
-def cost_of(folder: Path, file: bytes, content_type: str) -> Cost:
+def cost_of(
+    folder: Path,
+    file: bytes,
+    content_type: str,
+) -> Cost:
     """The cost of a file to a helper process of its own."""
     path = folder / "picture"
     path.write_bytes(file)
@@ -80,7 +84,12 @@ def large_png(
     return b"\x89PNG\r\n\x1a\n" + header + chunk + rows + png_chunk(b"IEND", b"")
 
 
-def inserted(source: bytes, before: bytes, piece: bytes, count: int) -> bytes:
+def inserted(
+    source: bytes,
+    before: bytes,
+    piece: bytes,
+    count: int,
+) -> bytes:
     place = source.rindex(before)
     return source[:place] + piece * count + source[place:]
 
@@ -117,24 +126,48 @@ def long_gif() -> bytes:
 
 def large_webp() -> bytes:
     image = Image.new("RGB", (8_000, 5_000))
-    return encoded(image, "WEBP", lossless=True, method=0, quality=0)
+    return encoded(
+        image,
+        "WEBP",
+        lossless=True,
+        method=0,
+        quality=0,
+    )
 
 
 def large_transparent_png() -> bytes:
-    return large_png(color_type=6, depth=8, row_bytes=40_001)
+    return large_png(
+        color_type=6,
+        depth=8,
+        row_bytes=40_001,
+    )
 
 
 def large_deep_png() -> bytes:
-    return large_png(color_type=0, depth=16, row_bytes=20_001)
+    return large_png(
+        color_type=0,
+        depth=16,
+        row_bytes=20_001,
+    )
 
 
 def large_deep_png_with_key() -> bytes:
     key = png_chunk(b"tRNS", bytes(2))
-    return large_png(color_type=0, depth=16, row_bytes=20_001, chunk=key)
+    return large_png(
+        color_type=0,
+        depth=16,
+        row_bytes=20_001,
+        chunk=key,
+    )
 
 
 def large_interlaced_png() -> bytes:
-    return large_png(color_type=2, depth=8, row_bytes=31_000, interlace=1)
+    return large_png(
+        color_type=2,
+        depth=8,
+        row_bytes=31_000,
+        interlace=1,
+    )
 
 
 def large_progressive_jpeg() -> bytes:

@@ -122,7 +122,12 @@ def test_long_instructions_cover_no_input(width: int, height: int) -> None:
     words = "every word of this matters " * 400
     source = Image.new("RGB", (90, 60), RED)
 
-    image = edited(source, instructions=words, width=width, height=height)
+    image = edited(
+        source,
+        instructions=words,
+        width=width,
+        height=height,
+    )
 
     assert count_of(image, RED, 6) > 0.04 * width * height
 
@@ -133,8 +138,18 @@ def test_the_last_word_of_long_instructions_is_shown(width: int, height: int) ->
     long = "Keep the label readable and the light soft. " * 12
     longer = f"{long}End."
 
-    image = edited(source, instructions=long, width=width, height=height)
-    other = edited(source, instructions=longer, width=width, height=height)
+    image = edited(
+        source,
+        instructions=long,
+        width=width,
+        height=height,
+    )
+    other = edited(
+        source,
+        instructions=longer,
+        width=width,
+        height=height,
+    )
 
     assert letter_count(other) != letter_count(image)
 
@@ -151,7 +166,12 @@ def test_short_instructions_are_larger_than_long_ones() -> None:
 
 
 def test_instructions_can_be_read_at_200_pixels() -> None:
-    image = edited(product(RED), instructions="Make it blue", width=1024, height=1024)
+    image = edited(
+        product(RED),
+        instructions="Make it blue",
+        width=1024,
+        height=1024,
+    )
 
     image.thumbnail((200, 200))
 

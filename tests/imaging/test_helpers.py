@@ -94,7 +94,13 @@ def test_an_upload_is_refused_in_words(helpers: Helpers) -> None:
 
 
 def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
-    recipe = PremadeRecipe(kind="pose", name="Walking", width=2, height=2, format="png")
+    recipe = PremadeRecipe(
+        kind="pose",
+        name="Walking",
+        width=2,
+        height=2,
+        format="png",
+    )
 
     with pytest.raises(RuntimeError, match="the recipe names 0"):
         run(helpers, rendering(recipe), SMALL_JPEG)
@@ -270,7 +276,12 @@ class LargeJobs:
         """By thread: each waits for one helper."""
         self.most = 0
 
-    def send(self, stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
+    def send(
+        self,
+        stream: IO[bytes],
+        head: Head,
+        parts: Sequence[bytes],
+    ) -> None:
         self._is_large[threading.get_ident()] = head["is_large"]
         self.most = max(self.most, sum(self._is_large.values()))
         send_message(stream, head, parts)
@@ -329,7 +340,13 @@ def test_a_helper_ends_when_a_job_takes_too_long() -> None:
 @on_linux
 def test_a_helper_takes_no_more_memory_than_its_limit() -> None:
     image = Image.new("RGB", (6_000, 6_000))
-    square = encoded(image, "WEBP", lossless=True, method=0, quality=0)
+    square = encoded(
+        image,
+        "WEBP",
+        lossless=True,
+        method=0,
+        quality=0,
+    )
     code = "worker.MAX_MEMORY_BYTES = 400 << 20; worker.main()"
     with single_helper(code) as process:
         give(process, {**NORMALIZE_JPEG, "content_type": "image/webp"}, [square])

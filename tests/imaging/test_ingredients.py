@@ -53,7 +53,13 @@ def card(
 
 
 def premade(kind: IngredientKind, name: str) -> Image.Image:
-    recipe = PremadeRecipe(width=256, height=320, format="png", kind=kind, name=name)
+    recipe = PremadeRecipe(
+        width=256,
+        height=320,
+        format="png",
+        kind=kind,
+        name=name,
+    )
     return decode(render(recipe, []))
 
 

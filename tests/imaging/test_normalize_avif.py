@@ -28,7 +28,12 @@ def box(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I4s", 8 + len(body), kind) + body
 
 
-def aperture(width: int, height: int, right: int = 0, down: int = 0) -> bytes:
+def aperture(
+    width: int,
+    height: int,
+    right: int = 0,
+    down: int = 0,
+) -> bytes:
     """The box of a part of the picture whose middle is moved from the picture's."""
     return box(
         b"clap",
@@ -44,7 +49,13 @@ def file_of(orientation: int = 1, alpha: int | None = None) -> bytes:
     exif = Image.Exif()
     if orientation != 1:
         exif[0x0112] = orientation
-    return encoded(image, "AVIF", quality=100, subsampling="4:4:4", exif=exif)
+    return encoded(
+        image,
+        "AVIF",
+        quality=100,
+        subsampling="4:4:4",
+        exif=exif,
+    )
 
 
 def with_property(file: bytes, property_box: bytes) -> bytes:

@@ -188,7 +188,13 @@ def test_each_of_five_products_and_of_the_chosen_models_is_seen(
 def five_products(ratio: str, **fields: object) -> Image.Image:
     width, height = output_size(ratio, "1k")
     files = [cut_out_file(color) for color in COLORS]
-    return photograph(*files, width=width, height=height, subject_count=5, **fields)
+    return photograph(
+        *files,
+        width=width,
+        height=height,
+        subject_count=5,
+        **fields,
+    )
 
 
 def test_a_wide_picture_spreads_its_products() -> None:

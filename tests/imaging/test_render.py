@@ -59,12 +59,20 @@ def full_photograph(size: dict[str, Any]) -> Order:
     return recipe, [MUG, see_through(), TEXTURE, MUG, TEXTURE, see_through()]
 
 
-def orders(width: int, height: int, target: PictureFormat) -> list[Order]:
+def orders(
+    width: int,
+    height: int,
+    target: PictureFormat,
+) -> list[Order]:
     """An order of each kind."""
     size: dict[str, Any] = {"width": width, "height": height, "format": target}
     plain: list[Order] = [
         (
-            PhotographRecipe(**size, inputs=("one",), subject_count=1),
+            PhotographRecipe(
+                **size,
+                inputs=("one",),
+                subject_count=1,
+            ),
             [MUG],
         ),
         full_photograph(size),
@@ -84,11 +92,20 @@ def orders(width: int, height: int, target: PictureFormat) -> list[Order]:
     for kind in KINDS:
         plain.append(
             (
-                PremadeRecipe(**size, kind=kind, name="A name"),
+                PremadeRecipe(
+                    **size,
+                    kind=kind,
+                    name="A name",
+                ),
                 [],
             )
         )
-        own = CardRecipe(**size, kind=kind, name="A name", inputs=("one", "two"))
+        own = CardRecipe(
+            **size,
+            kind=kind,
+            name="A name",
+            inputs=("one", "two"),
+        )
         plain.append((own, [MUG, TEXTURE]))
     return plain
 
@@ -131,8 +148,18 @@ def test_the_same_recipe_and_inputs_give_the_same_bytes(target: PictureFormat) -
 @pytest.mark.parametrize(
     "recipe",
     [
-        PhotographRecipe(width=4096, height=2730, format="png", subject_count=0),
-        EditRecipe(width=4096, height=2730, format="png", instructions="Brighten."),
+        PhotographRecipe(
+            width=4096,
+            height=2730,
+            format="png",
+            subject_count=0,
+        ),
+        EditRecipe(
+            width=4096,
+            height=2730,
+            format="png",
+            instructions="Brighten.",
+        ),
     ],
 )
 def test_a_picture_of_4k_has_each_pixel_of_2k_twice(recipe: Recipe) -> None:
@@ -150,7 +177,12 @@ def test_a_picture_of_4k_has_each_pixel_of_2k_twice(recipe: Recipe) -> None:
     ids=len,
 )
 def test_where_an_input_is_no_picture_there_is_grey(data: bytes) -> None:
-    recipe = UpscaleRecipe(width=20, height=20, format="png", inputs=("one",))
+    recipe = UpscaleRecipe(
+        width=20,
+        height=20,
+        format="png",
+        inputs=("one",),
+    )
 
     image = decode(render(recipe, [data]))
 
@@ -184,16 +216,30 @@ def test_any_text_can_be_written(text: str) -> None:
     plain: list[Order] = [
         (photograph, [MUG] * 3),
         (
-            EditRecipe(**size, inputs=("one",), instructions=text),
+            EditRecipe(
+                **size,
+                inputs=("one",),
+                instructions=text,
+            ),
             [MUG],
         ),
         (
-            CardRecipe(**size, inputs=("one",), kind="pose", name=text),
+            CardRecipe(
+                **size,
+                inputs=("one",),
+                kind="pose",
+                name=text,
+            ),
             [MUG],
         ),
     ]
     for kind in KINDS:
-        premade = PremadeRecipe(**size, kind=kind, name=text, attributes=(text,))
+        premade = PremadeRecipe(
+            **size,
+            kind=kind,
+            name=text,
+            attributes=(text,),
+        )
         plain.append((premade, []))
 
     for recipe, inputs in plain:

@@ -29,7 +29,11 @@ def host() -> Host:
     return Host()
 
 
-def clock_of(host: Host, mode: ClockMode, rate: float = 1.0) -> Clock:
+def clock_of(
+    host: Host,
+    mode: ClockMode,
+    rate: float = 1.0,
+) -> Clock:
     """Return a clock that starts at the instant 1000."""
     return Clock(ClockSetting(mode, rate), 1_000, host)
 
@@ -38,7 +42,11 @@ def clock_of(host: Host, mode: ClockMode, rate: float = 1.0) -> Clock:
     ("rate", "expected"),
     [(1, 3_000), (60, 121_000), (0.5, 2_000), (1_000_000, 2_000_001_000)],
 )
-def test_a_real_clock_runs_at_its_rate(host: Host, rate: float, expected: int) -> None:
+def test_a_real_clock_runs_at_its_rate(
+    host: Host,
+    rate: float,
+    expected: int,
+) -> None:
     clock = clock_of(host, "real", rate)
 
     host.elapsed_ms += 2_000

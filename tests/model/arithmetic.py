@@ -75,7 +75,11 @@ def generation_price(workflow: str, request: Json) -> int:
     return price_per_output(workflow, request) * image_count
 
 
-def generation_charge(workflow: str, request: Json, completed: int) -> int:
+def generation_charge(
+    workflow: str,
+    request: Json,
+    completed: int,
+) -> int:
     """Return what a Generation costs in the end, by its completed outputs."""
     if is_photoshoot(workflow, request):
         return PHOTOSHOOT_CHARGES[completed]
@@ -108,7 +112,11 @@ def subjects(products: list[Json], loose: list[str]) -> list[str]:
     return chosen[:5]
 
 
-def size_of(width: int, height: int, resolution: str) -> tuple[int, int]:
+def size_of(
+    width: int,
+    height: int,
+    resolution: str,
+) -> tuple[int, int]:
     """Return the pixels of a picture with the proportions of the two numbers (D35)."""
     longest = LONGEST_EDGE[resolution]
     shorter = Fraction(longest * min(width, height), max(width, height))

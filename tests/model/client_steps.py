@@ -122,7 +122,12 @@ class ClientSteps:
             return chance.choice(CANNOT_WRITE)
         return chance.choice(WRITERS)
 
-    def _fault(self, chance: Random, method: str, path: str) -> str | None:
+    def _fault(
+        self,
+        chance: Random,
+        method: str,
+        path: str,
+    ) -> str | None:
         """Return the problem that the request asks for, by its header.
 
         It is mostly none, and else mostly one that the operation declares.
@@ -198,7 +203,12 @@ class ClientSteps:
                 headers = {"content-type": "application/json"}
                 return self._ask(ask, content=b'{"name": ', headers=headers)
 
-    def _target(self, chance: Random, key: str, kind: str) -> str:
+    def _target(
+        self,
+        chance: Random,
+        key: str,
+        kind: str,
+    ) -> str:
         """Return the id of a resource: mostly one of the key's Team."""
         own_resources = self._own_resources(key, kind)
         if own_resources and not one_in(8, chance):

@@ -127,7 +127,12 @@ class Comparison:
         if ask.operation == "createUpload" and answer.status == 201:
             self.sessions[answer.id] = answer.json
 
-    def _new_id(self, ask: Ask, answer: Answer, kind: str) -> str:
+    def _new_id(
+        self,
+        ask: Ask,
+        answer: Answer,
+        kind: str,
+    ) -> str:
         """Return the id of what a request has made, though its answer was lost."""
         if answer.status < 300:
             return answer.id
@@ -173,7 +178,12 @@ class Comparison:
         self.client.told("PUT", "/clock", {"mode": mode})
         self.model.state.skips_waits = mode == "auto"
 
-    def _result_of(self, kind: str, work_id: str, slot: int) -> str:
+    def _result_of(
+        self,
+        kind: str,
+        work_id: str,
+        slot: int,
+    ) -> str:
         """Return the id of what work has made, by the list.
 
         A poll of the work itself would move an auto clock.

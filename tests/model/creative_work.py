@@ -50,7 +50,11 @@ def check_places(state: State, team: str) -> None:
         raise Refusal("concurrency_limit_reached", wait=wait)
 
 
-def reserve(state: State, team: str, price: int) -> None:
+def reserve(
+    state: State,
+    team: str,
+    price: int,
+) -> None:
     if state.teams[team]["credits"] < price:
         raise Refusal("insufficient_credits")
     state.check_before_commit(team)
@@ -114,7 +118,11 @@ def sources_of(meaning: Json) -> list[str]:
     return [meaning["asset_id"]]
 
 
-def _end_of_authoring(state: State, kind: str, fate: Json) -> int | None:
+def _end_of_authoring(
+    state: State,
+    kind: str,
+    fate: Json,
+) -> int | None:
     if fate.get("stall"):
         return None
     duration = AUTHORING_TIME[kind]
@@ -123,7 +131,11 @@ def _end_of_authoring(state: State, kind: str, fate: Json) -> int | None:
     return state.now + QUEUE + duration
 
 
-def _queued(state: State, meaning: Json, price: int) -> Json:
+def _queued(
+    state: State,
+    meaning: Json,
+    price: int,
+) -> Json:
     """Return what all new work has in common."""
     return {
         "status": "queued",
@@ -228,7 +240,11 @@ class Plan:
     height: int
 
 
-def _plan_photography(state: State, team: str, meaning: Json) -> Plan:
+def _plan_photography(
+    state: State,
+    team: str,
+    meaning: Json,
+) -> Plan:
     products = state.refer("product", meaning["product_ids"], team)
     state.refer("asset", meaning["asset_ids"], team)
     style_ids = _ids_under(meaning, "photography_style_id")
@@ -252,12 +268,20 @@ def _ids_under(fields: Json, name: str) -> list[str]:
     return []
 
 
-def _plan_edit(state: State, team: str, meaning: Json) -> Plan:
+def _plan_edit(
+    state: State,
+    team: str,
+    meaning: Json,
+) -> Plan:
     state.refer("asset", meaning["asset_ids"], team)
     return Plan(meaning["asset_ids"], *_output_size(meaning))
 
 
-def _plan_upscale(state: State, team: str, meaning: Json) -> Plan:
+def _plan_upscale(
+    state: State,
+    team: str,
+    meaning: Json,
+) -> Plan:
     (asset,) = state.refer("asset", [meaning["asset_id"]], team)
     pixels = size_of(asset["width"], asset["height"], meaning["target_resolution"])
     if max(asset["width"], asset["height"]) >= max(pixels):
@@ -289,7 +313,11 @@ class Event:
     happen: Callable[[], None]
 
 
-def settle(state: State, until: int, result_of: ResultOf) -> None:
+def settle(
+    state: State,
+    until: int,
+    result_of: ResultOf,
+) -> None:
     """Let time pass up to an instant, in milliseconds.
 
     What falls due happens, each at its own instant, in the order it was planned.
@@ -413,14 +441,23 @@ def _summary_of(outputs: list[Json]) -> Json:
     }
 
 
-def _finish_slot(state: State, work_id: str, slot: int, result_of: ResultOf) -> None:
+def _finish_slot(
+    state: State,
+    work_id: str,
+    slot: int,
+    result_of: ResultOf,
+) -> None:
     if state.unfinished[work_id]["kind"] == "operation":
         _finish_operation(state, work_id, result_of)
     else:
         _finish_output(state, work_id, slot, result_of)
 
 
-def _finish_operation(state: State, work_id: str, result_of: ResultOf) -> None:
+def _finish_operation(
+    state: State,
+    work_id: str,
+    result_of: ResultOf,
+) -> None:
     work = state.unfinished[work_id]
     operation = state.resources["operation"][work_id]
     (failure,) = work["failures"]
@@ -433,7 +470,11 @@ def _finish_operation(state: State, work_id: str, result_of: ResultOf) -> None:
     _finish(state, work_id, "completed")
 
 
-def _commit(state: State, work_id: str, result_of: ResultOf) -> str:
+def _commit(
+    state: State,
+    work_id: str,
+    result_of: ResultOf,
+) -> str:
     """Make the ingredient of an Operation, or change its target; return its id."""
     work = state.unfinished[work_id]
     metadata = dict(state.resources["operation"][work_id]["request"])
@@ -457,7 +498,12 @@ def _commit(state: State, work_id: str, result_of: ResultOf) -> str:
     return ingredient_id
 
 
-def _finish_output(state: State, work_id: str, slot: int, result_of: ResultOf) -> None:
+def _finish_output(
+    state: State,
+    work_id: str,
+    slot: int,
+    result_of: ResultOf,
+) -> None:
     work = state.unfinished[work_id]
     generation = state.resources["generation"][work_id]
     output = generation["outputs"][slot]
@@ -482,7 +528,11 @@ def _finish_output(state: State, work_id: str, slot: int, result_of: ResultOf) -
         _finish(state, work_id, "failed")
 
 
-def _finish(state: State, work_id: str, status: str) -> None:
+def _finish(
+    state: State,
+    work_id: str,
+    status: str,
+) -> None:
     resource = _resource_of(state, work_id)
     work = state.unfinished.pop(work_id)
     resource["status"] = status

@@ -50,7 +50,11 @@ def open_session(
     }
 
 
-def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
+def take_bytes(
+    state: State,
+    session_id: str,
+    file: SampleFile,
+) -> None:
     """Take the bytes of a session, sent with all of its headers (section 4, D16, D45).
 
     Raises Refusal.

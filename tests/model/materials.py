@@ -65,7 +65,12 @@ def sample_files() -> tuple[SampleFile, ...]:
         _png("wide.png", picture(size=wide), wide),
         _plain("jpeg", becomes="jpeg"),
         _plain("webp", becomes="webp"),
-        _plain("gif", becomes="png", colour="#808080", mode="L"),
+        _plain(
+            "gif",
+            becomes="png",
+            colour="#808080",
+            mode="L",
+        ),
         _plain("avif", becomes="jpeg"),
         truncated,
         mislabelled,
@@ -130,11 +135,19 @@ def second_credential(at: int, state: str) -> Json:
     return {"at": at, "set": {"credential": "ash_second", "state": state}}
 
 
-def team(at: int, name: str, **changes: int | str) -> Json:
+def team(
+    at: int,
+    name: str,
+    **changes: int | str,
+) -> Json:
     return {"at": at, "set": {"team": name, **changes}}
 
 
-def fate_of(work: str, then: Json, nth: str | None = None) -> Json:
+def fate_of(
+    work: str,
+    then: Json,
+    nth: str | None = None,
+) -> Json:
     """Return a rule for work of a type; for one piece of it where `nth` says which."""
     rule: Json = {"match": {"work": work}, "then": then}
     if nth is not None:
@@ -142,7 +155,11 @@ def fate_of(work: str, then: Json, nth: str | None = None) -> Json:
     return rule
 
 
-def first_call(operation: str, problem: str, at: str | None = None) -> Json:
+def first_call(
+    operation: str,
+    problem: str,
+    at: str | None = None,
+) -> Json:
     """Return a scenario that answers the first call of an operation with a problem."""
     then = {"problem": problem}
     if at is not None:
@@ -180,14 +197,36 @@ SCENARIOS: Final[tuple[Json, ...]] = (
     timeline(pause(at=0), pause(at=1, retry_after=3), opening(at=60)),
     timeline(
         second_credential(at=1, state="revoked"),
-        team(at=2, name="Ash", subscription="inactive"),
-        team(at=15, name="Ash", subscription="active"),
+        team(
+            at=2,
+            name="Ash",
+            subscription="inactive",
+        ),
+        team(
+            at=15,
+            name="Ash",
+            subscription="active",
+        ),
         second_credential(at=15, state="active"),
     ),
     timeline(
-        team(at=2, name="Ash", credits=2, concurrency_limit=2),
-        team(at=2, name="Birch", credits=9),
-        team(at=8, name="Ash", credits=12, concurrency_limit=6),
+        team(
+            at=2,
+            name="Ash",
+            credits=2,
+            concurrency_limit=2,
+        ),
+        team(
+            at=2,
+            name="Birch",
+            credits=9,
+        ),
+        team(
+            at=8,
+            name="Ash",
+            credits=12,
+            concurrency_limit=6,
+        ),
     ),
     rules(FOR_BIRCH, fate_of("*", {"stall": True}, nth="1")),
     rules(FOR_ASH),
@@ -229,7 +268,12 @@ def drop(name: str) -> Spoil:
 
 
 class RandomBodies:
-    def __init__(self, chance: Random, state: State, team: str) -> None:
+    def __init__(
+        self,
+        chance: Random,
+        state: State,
+        team: str,
+    ) -> None:
         self._chance = chance
         self._state = state
         self._team = team
@@ -319,7 +363,12 @@ class RandomBodies:
             return self._chance.choice(usable)
         return self._chance.choice([*self._state.owner, "made-up"])
 
-    def references(self, kind: str, least: int, most: int) -> list[str]:
+    def references(
+        self,
+        kind: str,
+        least: int,
+        most: int,
+    ) -> list[str]:
         """Return different ids of a kind, with usable ones up to `least`."""
         count = self._chance.randint(least, most)
         drawn = dict.fromkeys(self.reference(kind) for _ in range(count))

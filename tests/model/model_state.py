@@ -138,20 +138,35 @@ class State:
 
     # Resources ------------------------------------------------------------------------
 
-    def find(self, kind: str, identifier: str, team: str) -> Json | None:
+    def find(
+        self,
+        kind: str,
+        identifier: str,
+        team: str,
+    ) -> Json | None:
         """Return a resource that a Team can see (section 5, rule 6)."""
         resource = self.resources[kind].get(identifier)
         if resource is None or self.owner[identifier] not in (team, None):
             return None
         return resource
 
-    def get(self, kind: str, identifier: str, team: str) -> Json:
+    def get(
+        self,
+        kind: str,
+        identifier: str,
+        team: str,
+    ) -> Json:
         resource = self.find(kind, identifier, team)
         if resource is None:
             raise Refusal(NOT_FOUND.get(kind, "not_found"))
         return resource
 
-    def refer(self, kind: str, identifiers: Iterable[str], team: str) -> list[Json]:
+    def refer(
+        self,
+        kind: str,
+        identifiers: Iterable[str],
+        team: str,
+    ) -> list[Json]:
         referred: list[Json] = []
         for identifier in identifiers:
             resource = self.find(kind, identifier, team)
@@ -160,7 +175,13 @@ class State:
             referred.append(resource)
         return referred
 
-    def add(self, kind: str, identifier: str, team: str, fields: Json) -> Json:
+    def add(
+        self,
+        kind: str,
+        identifier: str,
+        team: str,
+        fields: Json,
+    ) -> Json:
         assert identifier not in self.owner, f"the id {identifier} was given twice"
         self.owner[identifier] = team
         resource = {"object": kind, "id": identifier, **fields}
@@ -202,7 +223,12 @@ class State:
 
     # What goes wrong on request -------------------------------------------------------
 
-    def count_match(self, subject: str, value: str, team: str) -> Json:
+    def count_match(
+        self,
+        subject: str,
+        value: str,
+        team: str,
+    ) -> Json:
         """Count a request or work for the scenarios.
 
         `subject` is `operation` or `work`. Returns what the first rule that is due
@@ -336,7 +362,12 @@ class State:
         return min(openings, default=self.now) - self.now
 
 
-def _matches(match: Json, subject: str, value: str, team: str) -> bool:
+def _matches(
+    match: Json,
+    subject: str,
+    value: str,
+    team: str,
+) -> bool:
     if match.get(subject) not in (value, "*"):
         return False
     return match.get("team") in (team, None)

@@ -122,7 +122,11 @@ def _items(
 # Invariants ---------------------------------------------------------------------------
 
 
-def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:
+def check_invariants(
+    seen: dict[str, list[Json]],
+    granted: int,
+    reserved: int,
+) -> None:
     (team,) = seen["team"]
     work = seen["operation"] + seen["generation"]
     _check_credits(team, work, granted, reserved)
@@ -136,7 +140,12 @@ def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -
         assert set(product["asset_ids"]) <= alive
 
 
-def _check_credits(team: Json, work: list[Json], granted: int, reserved: int) -> None:
+def _check_credits(
+    team: Json,
+    work: list[Json],
+    granted: int,
+    reserved: int,
+) -> None:
     """No Credits are lost, and no failed work is charged."""
     set_aside = 0
     charged = 0
@@ -192,7 +201,11 @@ def _result_of(work: Json, result: Json | None) -> set[str]:
     return {result["id"]}
 
 
-def check_memory(sandbox: Sandbox, alive: set[str], sessions: set[str]) -> None:
+def check_memory(
+    sandbox: Sandbox,
+    alive: set[str],
+    sessions: set[str],
+) -> None:
     """The counted bytes are those that are held, and every picture is somebody's.
 
     `alive` are the ids of Assets and ingredients, which all have pictures, and

@@ -160,7 +160,12 @@ class ServiceModel:
 
     # Requests -------------------------------------------------------------------------
 
-    def handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
+    def handle(
+        self,
+        ask: Ask,
+        answer: Any,
+        identify: Identify,
+    ) -> Expected:
         """Return the answer that a request must get.
 
         `answer` is what the service answered: what a key is bound to, opaque here. An
@@ -175,7 +180,12 @@ class ServiceModel:
         self.advance(self.state.now + expected.wait)
         return replace(expected, retry_after=0)
 
-    def _handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
+    def _handle(
+        self,
+        ask: Ask,
+        answer: Any,
+        identify: Identify,
+    ) -> Expected:
         """Go through the checks in the order of D01.
 
         What is to go wrong on request does so at the check that decides it.
@@ -345,7 +355,12 @@ class ServiceModel:
             return self._poll_after(wait, ask.identifier, resource)
         return Expected(200, deepcopy(resource), retry_after=seconds_to_wait(wait))
 
-    def _poll_after(self, wait: int, work_id: str, resource: Json) -> Expected:
+    def _poll_after(
+        self,
+        wait: int,
+        work_id: str,
+        resource: Json,
+    ) -> Expected:
         """Move an auto clock by the wait of a poll, and show what work is then."""
         self.advance(self.state.now + wait)
         retry_after = None
@@ -381,7 +396,12 @@ class ServiceModel:
             },
         }
 
-    def listed(self, kind: str, team: str, filters: dict[str, str]) -> list[Json]:
+    def listed(
+        self,
+        kind: str,
+        team: str,
+        filters: dict[str, str],
+    ) -> list[Json]:
         """Return all that a list shows, on however many pages."""
         if kind in INGREDIENTS:
             return self._listed_ingredients(kind, team, filters.get("scope", "all"))
@@ -391,7 +411,12 @@ class ServiceModel:
             if _passes(resource, filters)
         ]
 
-    def _listed_ingredients(self, kind: str, team: str, scope: str) -> list[Json]:
+    def _listed_ingredients(
+        self,
+        kind: str,
+        team: str,
+        scope: str,
+    ) -> list[Json]:
         shows_own, shows_premade = SCOPES[scope]
         ingredients: list[Json] = []
         if shows_own:

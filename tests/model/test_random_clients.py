@@ -123,7 +123,11 @@ class Play:
         return kept
 
 
-async def draw_plainly(_: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
+async def draw_plainly(
+    _: Helpers,
+    head: Head,
+    parts: Sequence[bytes],
+) -> Message:
     """Stand in for `Helpers.run`: a drawn picture is a plain one, with a clean scene.
 
     Its size and format are right. Other requests come between while it is drawn.

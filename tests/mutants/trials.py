@@ -146,7 +146,11 @@ class Trials:
         files = {
             function.code_now().__code__.co_filename for function in self._functions
         }
-        coverage = Coverage(data_file=None, config_file=False, include=sorted(files))
+        coverage = Coverage(
+            data_file=None,
+            config_file=False,
+            include=sorted(files),
+        )
         coverage.start()
         all_tests = range(len(self._items))
         for number in all_tests:
@@ -233,7 +237,11 @@ def lines_of(code: CodeType) -> set[int]:
     return lines
 
 
-async def draw_here(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
+async def draw_here(
+    helpers: Helpers,
+    head: Head,
+    parts: Sequence[bytes],
+) -> Message:
     """Stand in for `Helpers.run`, whose processes and threads no fork takes along."""
     for _turn in range(TURNS):
         await asyncio.sleep(0)

@@ -102,7 +102,11 @@ JUNIT = ("junit-jupiter*", "junit-platform*", "opentest4j*", "apiguardian*")
 """The jars of Debian's package junit5."""
 
 
-def run_tests_of(language: str, folder: Path, **variables: str) -> Outcome:
+def run_tests_of(
+    language: str,
+    folder: Path,
+    **variables: str,
+) -> Outcome:
     """Run the tests of a copy of examples/java or examples/go."""
     if language == "go":
         need("go")
@@ -315,7 +319,11 @@ def answers(url: str) -> bool:
 
 
 @contextmanager
-def proxy(ports: tuple[int, int], port: int, folder: Path) -> Iterator[str]:
+def proxy(
+    ports: tuple[int, int],
+    port: int,
+    folder: Path,
+) -> Iterator[str]:
     need("haproxy")
     text = (ROOT / "examples/scale/haproxy.cfg").read_text(encoding="utf-8")
     for shown, real in zip(("8038", "8041", "8042"), (port, *ports), strict=True):
@@ -521,9 +529,18 @@ def follow(
     )
 
 
-def run_in(folder: Path, *command: str, **variables: str) -> Outcome:
+def run_in(
+    folder: Path,
+    *command: str,
+    **variables: str,
+) -> Outcome:
     variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
-    return run_program(*command, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+    return run_program(
+        *command,
+        folder=folder,
+        seconds=TIME_LIMIT_SECONDS,
+        **variables,
+    )
 
 
 def check_said(step: int, *outcomes: Outcome) -> None:

@@ -193,7 +193,12 @@ NEEDS_SHELL = pytest.mark.skipif(
 )
 
 
-def check_page(page: str, server: Server, folder: Path, before: str = "") -> Outcome:
+def check_page(
+    page: str,
+    server: Server,
+    folder: Path,
+    before: str = "",
+) -> Outcome:
     """Run the commands of a page, which must succeed and print what the page says."""
     texts = [f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page)]
     promises = [promise for _, promise in steps(page)]

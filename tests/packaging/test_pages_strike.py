@@ -109,7 +109,11 @@ def commands_of(page: str, pattern: str) -> list[str]:
     return [line for line in lines if re.match(f"{PROGRAM} {pattern}", line)]
 
 
-def struck_by(command: str, folder: Path, suite: str = SUITE) -> list[str]:
+def struck_by(
+    command: str,
+    folder: Path,
+    suite: str = SUITE,
+) -> list[str]:
     """Paste a command; return the rules that acted in each run of the reader's test."""
     tests = folder / "tests" / "integration"
     tests.mkdir(parents=True)

@@ -153,7 +153,11 @@ def changes(tmp_path: Path) -> Path:
     return folder
 
 
-def join(changes: Path, version: str, date: str) -> str:
+def join(
+    changes: Path,
+    version: str,
+    date: str,
+) -> str:
     """Join the fragments, and return the changelog."""
     outcome = run_program(sys.executable, "join.py", version, date, folder=changes)
     assert outcome.status == 0, outcome.complaint

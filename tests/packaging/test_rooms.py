@@ -112,7 +112,11 @@ def imports_room(branch: ast.AST, room: str) -> bool:
     return any(f".{room}." in (part.module or "") for part in imports)
 
 
-def blank(lines: list[str], first: int, last: int | None) -> None:
+def blank(
+    lines: list[str],
+    first: int,
+    last: int | None,
+) -> None:
     """Empty some lines, which are counted from 1."""
     for number in range(first, (last or first) + 1):
         lines[number - 1] = ""

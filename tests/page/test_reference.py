@@ -17,7 +17,11 @@ PATIENCE_MS = 90_000
 def reference(visitor: Any) -> Any:
     """Open the reference where an operation is."""
 
-    def open_at(tag: str, name: str, **options: Any) -> tuple[Visit, Any]:
+    def open_at(
+        tag: str,
+        name: str,
+        **options: Any,
+    ) -> tuple[Visit, Any]:
         place = tag.replace(" ", "%20")
         visit = visitor(f"/_emulator/reference#/{place}/{name}", **options)
         return visit, visit.operation(tag, name)

@@ -46,7 +46,11 @@ def _calls(emulator: EmulatorUnderTest) -> dict[str, Call]:
     return calls
 
 
-def _send_all(emulator: EmulatorUnderTest, calls: dict[str, Call], then: Json) -> None:
+def _send_all(
+    emulator: EmulatorUnderTest,
+    calls: dict[str, Call],
+    then: Json,
+) -> None:
     """Send every write while a rule loses its answer, or replaces it with a problem."""
     emulator.rule({"operation": ALL_WRITES}, then)
     for call in calls.values():

@@ -74,7 +74,13 @@ class Player:
             return answer.code
         return f"{answer.code}, wait {answer.retry_after} s"
 
-    def ask(self, method: str, path: str, body: Any = None, key: str = "k") -> str:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        key: str = "k",
+    ) -> str:
         return self.send(Call(method, path, body, key=self.key, idempotency_key=key))
 
     def get(self, path: str) -> str:
@@ -215,7 +221,12 @@ class Player:
         """Go on with another credential of the Team."""
         self.key = self.client.new_key()
 
-    def control(self, method: str, path: str, body: Any = None) -> str:
+    def control(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+    ) -> str:
         """Ask the control plane, as the operator of the service would."""
         return str(self.client.ask(method, path, body).status)
 
@@ -278,7 +289,11 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def wire_client(server: Server, scenario: str, clock: str) -> ServedClient:
+def wire_client(
+    server: Server,
+    scenario: str,
+    clock: str,
+) -> ServedClient:
     client = ServedClient(server.base_url)
     client.use({"use": scenario})
     client.told("POST", "/reset")
@@ -294,7 +309,11 @@ def wire_player(request: pytest.FixtureRequest, server: Server) -> Iterator[Play
         yield Player(client)
 
 
-def _lose_credential(player: Player, seconds: float, code: str) -> None:
+def _lose_credential(
+    player: Player,
+    seconds: float,
+    code: str,
+) -> None:
     """Lose a credential at its time, and find its work with another one."""
     player.wait(seconds - 0.001)
     assert player.upscale() == "202"

@@ -153,7 +153,11 @@ def test_a_body_is_matched_by_a_subset(
     emulator.rule(photography, FAILS)
     red = {"type": "color", "color": "#ff0000"}
 
-    answer = emulator.photograph(asset_ids=[asset_id], image_count=2, background=red)
+    answer = emulator.photograph(
+        asset_ids=[asset_id],
+        image_count=2,
+        background=red,
+    )
 
     assert answer.status == status
 

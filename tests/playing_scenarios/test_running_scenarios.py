@@ -301,7 +301,11 @@ def test_a_world_changes_how_long_new_work_takes(
     assert after == "completed"
 
 
-def _after(match: Json, nth: int, change: Json) -> Json:
+def _after(
+    match: Json,
+    nth: int,
+    change: Json,
+) -> Json:
     return {
         "scenario": "after",
         "timeline": [{"after": {"match": match, "nth": nth}, "set": change}],

@@ -91,7 +91,11 @@ def ask(connection: HTTPConnection, path: str) -> HTTPResponse:
     return answer
 
 
-def open_connections(stack: ExitStack, server: Server, number: int) -> None:
+def open_connections(
+    stack: ExitStack,
+    server: Server,
+    number: int,
+) -> None:
     for _ in range(number):
         stack.enter_context(server.connect())
 

@@ -29,14 +29,22 @@ EDIT: Json = {
 }
 
 
-def edit(emulator: EmulatorUnderTest, asset_ids: list[str], **fields: Any) -> Answer:
+def edit(
+    emulator: EmulatorUnderTest,
+    asset_ids: list[str],
+    **fields: Any,
+) -> Answer:
     return emulator.post(
         "/generations/edit-images",
         EDIT | {"asset_ids": asset_ids} | fields,
     )
 
 
-def asset_of(emulator: EmulatorUnderTest, generation: Json, slot: int = 0) -> Json:
+def asset_of(
+    emulator: EmulatorUnderTest,
+    generation: Json,
+    slot: int = 0,
+) -> Json:
     return dict(
         emulator.get(f"/assets/{generation['outputs'][slot]['asset']['id']}").json
     )

@@ -12,7 +12,11 @@ def command_names() -> list[str]:
     return list(_names(program, click.Context(program), ""))
 
 
-def _names(group: click.Group, context: click.Context, before: str) -> Iterator[str]:
+def _names(
+    group: click.Group,
+    context: click.Context,
+    before: str,
+) -> Iterator[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if isinstance(command, click.Group):

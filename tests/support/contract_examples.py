@@ -50,7 +50,12 @@ class Story:
         self._problems()
         return self.examples
 
-    def show(self, name: str, summary: str, shown: Json | Answer) -> Json:
+    def show(
+        self,
+        name: str,
+        summary: str,
+        shown: Json | Answer,
+    ) -> Json:
         """Keep a body, or that of an answer, as an example; return it."""
         body = shown
         if isinstance(body, Answer):
@@ -161,7 +166,13 @@ class Story:
         path = "/operations?type=photography_style.create"
         self.show("operationList", "The last page", self.emulator.get(path))
 
-    def _ingredient(self, kind: str, path: str, order: Json, source: Json) -> None:
+    def _ingredient(
+        self,
+        kind: str,
+        path: str,
+        order: Json,
+        source: Json,
+    ) -> None:
         name = kind[0].lower() + kind[1:]
         words = re.sub("(?<!^)(?=[A-Z])", " ", kind)
         self.show(f"create{kind}", f"A {words} to be made", order)

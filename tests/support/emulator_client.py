@@ -220,7 +220,14 @@ def control_call(
     prefix = CONTROL
     if sandbox is not None:
         prefix = f"{CONTROL}/sandboxes/{sandbox}"
-    return Call(method, prefix + path, json, key=None, idempotency_key=None, **options)
+    return Call(
+        method,
+        prefix + path,
+        json,
+        key=None,
+        idempotency_key=None,
+        **options,
+    )
 
 
 def advance_call(seconds: float) -> Call:
@@ -228,7 +235,11 @@ def advance_call(seconds: float) -> Call:
     return control_call("POST", "/clock/advance", {"seconds": seconds})
 
 
-def completion_call(session: Json, token: str, **options: Any) -> Call:
+def completion_call(
+    session: Json,
+    token: str,
+    **options: Any,
+) -> Call:
     path = f"/uploads/{session['id']}/complete"
     return Call("POST", path, {"upload_token": token}, **options)
 
@@ -253,10 +264,20 @@ class Client(ABC):
     def send(self, call: Call) -> Answer:
         """Send a request, and wait for its answer."""
 
-    def get(self, target: str, key: str | None = OWN, **options: Any) -> Answer:
+    def get(
+        self,
+        target: str,
+        key: str | None = OWN,
+        **options: Any,
+    ) -> Answer:
         return self.send(Call("GET", target, key=key, **options))
 
-    def delete(self, target: str, key: str | None = OWN, **options: Any) -> Answer:
+    def delete(
+        self,
+        target: str,
+        key: str | None = OWN,
+        **options: Any,
+    ) -> Answer:
         return self.send(Call("DELETE", target, key=key, **options))
 
     def post(
@@ -302,7 +323,12 @@ class Client(ABC):
         answer = self.post("/uploads", body, key)
         return self.created(answer)
 
-    def send_bytes(self, session: Json, data: bytes, **options: Any) -> Answer:
+    def send_bytes(
+        self,
+        session: Json,
+        data: bytes,
+        **options: Any,
+    ) -> Answer:
         """Send bytes to a session's signed URL, with all of its headers."""
         upload = session["upload"]
         options.setdefault("headers", upload["headers"])
@@ -357,7 +383,12 @@ class Client(ABC):
         uploaded = [self.upload(picture(), key=key) for _ in range(count)]
         return [str(asset["id"]) for asset in uploaded]
 
-    def product(self, *asset_ids: str, key: str = OWN, **fields: Any) -> Json:
+    def product(
+        self,
+        *asset_ids: str,
+        key: str = OWN,
+        **fields: Any,
+    ) -> Json:
         body = {
             "name": "Shirt",
             "asset_ids": list(asset_ids),
@@ -367,7 +398,13 @@ class Client(ABC):
         answer = self.post("/products", body, key)
         return self.created(answer)
 
-    def author(self, kind: str, /, key: str = OWN, **fields: Any) -> Json:
+    def author(
+        self,
+        kind: str,
+        /,
+        key: str = OWN,
+        **fields: Any,
+    ) -> Json:
         """Have an ingredient of a kind made, and return it.
 
         It is made from new Assets, unless `fields` name some.
@@ -429,7 +466,12 @@ class Client(ABC):
             self.advance(answer.retry_after)
         raise AssertionError(f"{work['id']} is still {answer.json['status']}")
 
-    def items(self, target: str, key: str = OWN, limit: int = 100) -> list[Json]:
+    def items(
+        self,
+        target: str,
+        key: str = OWN,
+        limit: int = 100,
+    ) -> list[Json]:
         separator = "&" if "?" in target else "?"
         first_page = f"{target}{separator}limit={limit}"
         page = self.get(first_page, key).json
@@ -460,10 +502,22 @@ class Client(ABC):
     def credits(self, key: str = OWN) -> int:
         return int(self.get("/team", key).json["credits"])
 
-    def ask(self, method: str, path: str, json: Any = None, **options: Any) -> Answer:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        json: Any = None,
+        **options: Any,
+    ) -> Answer:
         return self.send(control_call(method, path, json, **options))
 
-    def told(self, method: str, path: str, json: Any = None, **options: Any) -> Any:
+    def told(
+        self,
+        method: str,
+        path: str,
+        json: Any = None,
+        **options: Any,
+    ) -> Any:
         """Send a request to the control plane that must succeed.
 
         Return what it answers.
@@ -813,4 +867,8 @@ def settings_of(
     instant = None
     if start is not None:
         instant = parse_timestamp(start)
-    return Settings(clock=parse_clock(clock), start=instant, **options)
+    return Settings(
+        clock=parse_clock(clock),
+        start=instant,
+        **options,
+    )

@@ -176,7 +176,11 @@ def generation_call(
     )
 
 
-def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
+def upscale_call(
+    asset_id: str,
+    idempotency_key: str,
+    key: str = FULL,
+) -> Call:
     """Return a request for the plainest work."""
     return generation_call("upscale", asset_id, idempotency_key, key)
 
@@ -184,7 +188,11 @@ def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
 # Problems ----------------------------------------------------------------------------
 
 
-def twice(emulator: EmulatorUnderTest, first: object, second: object) -> Answer:
+def twice(
+    emulator: EmulatorUnderTest,
+    first: object,
+    second: object,
+) -> Answer:
     emulator.post("/uploads", first, idempotency_key="k")
     return emulator.post("/uploads", second, idempotency_key="k")
 

@@ -50,7 +50,11 @@ def photo(
     return encode(image, content_type, quality=90)
 
 
-def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:
+def encode(
+    image: Image.Image,
+    content_type: str,
+    **options: Any,
+) -> bytes:
     """Return the file of an image."""
     buffer = io.BytesIO()
     image.save(buffer, CONTENT_TYPES[content_type].upper(), **options)

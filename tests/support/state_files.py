@@ -62,7 +62,11 @@ def parts_of(file: bytes) -> Parts:
     return parts
 
 
-def with_parts(file: bytes, parts: Parts, **members: bytes) -> bytes:
+def with_parts(
+    file: bytes,
+    parts: Parts,
+    **members: bytes,
+) -> bytes:
     """Return a state file with other parts, and with more members.
 
     What is no list of rows is a row by itself.

@@ -121,7 +121,11 @@ def written(folder: Path, tests: str) -> Path:
     return file
 
 
-def sweep(options: list[str], command: list[str], **variables: str) -> Outcome:
+def sweep(
+    options: list[str],
+    command: list[str],
+    **variables: str,
+) -> Outcome:
     """Run a sweep to its end."""
     environment = {
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
@@ -157,7 +161,11 @@ class Report:
         return outcomes
 
 
-def report_of(folder: Path, options: list[str], command: list[str]) -> Report:
+def report_of(
+    folder: Path,
+    options: list[str],
+    command: list[str],
+) -> Report:
     """Run a sweep to its end, and read its report."""
     file = folder / "report.json"
     file.unlink(missing_ok=True)

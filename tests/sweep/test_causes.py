@@ -158,7 +158,11 @@ def test_one_habit_with_several_remedies_is_several_causes() -> None:
 # A broken client ----------------------------------------------------------------------
 
 
-def unnoticed(fault: str, test: str, **broken: list[str]) -> Run:
+def unnoticed(
+    fault: str,
+    test: str,
+    **broken: list[str],
+) -> Run:
     return run(f"client:{fault}", "unnoticed", test=test, broken=broken)
 
 

@@ -32,7 +32,13 @@ def generation(**members: Any) -> Entry:
 
 def pose(rule: str) -> Entry:
     """A request that orders a pose, to which a rule applied."""
-    return entry("createPose", 202, committed=True, work="op_1", rule={"name": rule})
+    return entry(
+        "createPose",
+        202,
+        committed=True,
+        work="op_1",
+        rule={"name": rule},
+    )
 
 
 # More -------------------------------------------------------------------------------

@@ -20,7 +20,11 @@ send("GET", "/team")
 """Makes a sandbox, and reads its Team once."""
 
 
-def cell_of(tmp_path: Path, options: Any, *more: str) -> Any:
+def cell_of(
+    tmp_path: Path,
+    options: Any,
+    *more: str,
+) -> Any:
     """How the cell ended in a sandbox with some options."""
     command = [*client(ELSEWHERE), json.dumps(options)]
     report = report_of(tmp_path, ["--only", CELL, *more], command)

@@ -34,7 +34,11 @@ def sweep_of(*runs: Run) -> Swept:
     return whole
 
 
-def written_shards(folder: Path, whole: Swept, count: int) -> list[str]:
+def written_shards(
+    folder: Path,
+    whole: Swept,
+    count: int,
+) -> list[str]:
     """The reports of its shards."""
     files = []
     for number in range(1, count + 1):

@@ -82,7 +82,12 @@ def test_a_run_leaves_their_share_to_the_other_jobs() -> None:
 
 
 def test_tests_that_wait_no_more_leave_the_share_of_a_run_as_it_is() -> None:
-    queue = waiting(trials("a"), a=place("a"), b=place("b"), c=place("c"))
+    queue = waiting(
+        trials("a"),
+        a=place("a"),
+        b=place("b"),
+        c=place("c"),
+    )
 
     sizes = next_sizes(queue, 5)
 

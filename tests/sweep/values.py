@@ -17,7 +17,11 @@ DEMO = {"id": "cred_1", "team": {"id": "team_1"}}
 OTHER_TEAM = {"id": "cred_2", "team": {"id": "team_2"}}
 
 
-def entry(operation: str, status: int | None = 200, **members: Any) -> Entry:
+def entry(
+    operation: str,
+    status: int | None = 200,
+    **members: Any,
+) -> Entry:
     """A request of a journal."""
     method = "POST"
     if operation.startswith(("get", "list")):
@@ -60,13 +64,27 @@ def download(number: int) -> Entry:
     )
 
 
-def refused(request: Entry, cell: str, code: str = "service_unavailable") -> Entry:
+def refused(
+    request: Entry,
+    cell: str,
+    code: str = "service_unavailable",
+) -> Entry:
     """The same request, which the fault of a cell refused."""
     rule = {"name": cell}
-    return structs.replace(request, status=503, code=code, committed=False, rule=rule)
+    return structs.replace(
+        request,
+        status=503,
+        code=code,
+        committed=False,
+        rule=rule,
+    )
 
 
-def place(*journals: list[Entry], status: int = 0, error: str | None = None) -> Place:
+def place(
+    *journals: list[Entry],
+    status: int = 0,
+    error: str | None = None,
+) -> Place:
     """What happened in a place, in which one test ended."""
     ended = EndedTest("test_it", [""], status, 0.1, error)
     return Place({"test_it": ended}, list(journals), [], is_recorded=True)
@@ -104,7 +122,11 @@ MADE_TWICE = finding("made-twice")
 MADE_LESS = finding("made-less")
 
 
-def swept(*runs: Run, gate: Gate | None = None, without_run: str = "") -> Swept:
+def swept(
+    *runs: Run,
+    gate: Gate | None = None,
+    without_run: str = "",
+) -> Swept:
     """A sweep that has ended so, in which each cell is a class of its own.
 
     `without_run` is a cell that was not run.

@@ -418,7 +418,11 @@ def test_a_mistake_in_the_scenario_file_of_an_emulator_is_told_with_its_place(
 def test_a_team_is_changed(sandbox: Sandbox) -> None:
     team = sandbox.team("Demo")
 
-    team.set(credits=5, subscription="inactive", concurrency_limit=1)
+    team.set(
+        credits=5,
+        subscription="inactive",
+        concurrency_limit=1,
+    )
 
     assert team.name == "Demo"
     assert team.credits == 5

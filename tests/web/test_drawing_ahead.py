@@ -23,7 +23,11 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What becomes of each drawing, in place of helper processes that draw."""
     events: list[str] = []
 
-    async def draw(_self: Helpers, job: Head, _parts: Sequence[bytes]) -> Message:
+    async def draw(
+        _self: Helpers,
+        job: Head,
+        _parts: Sequence[bytes],
+    ) -> Message:
         resolution = job["recipe"]["resolution"]
         events.append(f"{resolution} begins")
         for _ in range(20):  # so many steps of others happen meanwhile

@@ -302,7 +302,11 @@ def test_where_lists_are_late_a_product_is_in_them_after_two_seconds(
     assert emulator.count("/products") == 1
 
 
-def statuses(emulator: EmulatorUnderTest, count: int, key: str = FULL) -> list[int]:
+def statuses(
+    emulator: EmulatorUnderTest,
+    count: int,
+    key: str = FULL,
+) -> list[int]:
     return [emulator.get("/team", key).status for _ in range(count)]
 
 

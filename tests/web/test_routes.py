@@ -183,11 +183,20 @@ def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
 Step = Callable[[EmulatorUnderTest], Any]
 
 
-def sent(method: str, target: str, json: Any = None, **options: Any) -> Step:
+def sent(
+    method: str,
+    target: str,
+    json: Any = None,
+    **options: Any,
+) -> Step:
     return lambda emulator: emulator.send(Call(method, target, json, **options))
 
 
-def upload(key: str = FULL, idempotency_key: str = "k", **fields: int) -> Step:
+def upload(
+    key: str = FULL,
+    idempotency_key: str = "k",
+    **fields: int,
+) -> Step:
     return sent(
         "POST",
         "/uploads",

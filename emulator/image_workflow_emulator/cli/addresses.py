@@ -43,7 +43,12 @@ def of_emulator(function: Function) -> Function:
         help="its control token",
     )
     @functools.wraps(function)
-    def command(*, url: str | None, control_token: str | None, **values: Any) -> Any:
+    def command(
+        *,
+        url: str | None,
+        control_token: str | None,
+        **values: Any,
+    ) -> Any:
         address = _address_of_emulator(click.get_current_context(), url)
         return function(control=ControlClient(address, control_token), **values)
 
@@ -64,7 +69,12 @@ def of_sandbox(function: Function) -> Function:
         help="which of its sandboxes (default: default)",
     )
     @functools.wraps(function)
-    def command(*, control: ControlClient, sandbox: str | None, **values: Any) -> Any:
+    def command(
+        *,
+        control: ControlClient,
+        sandbox: str | None,
+        **values: Any,
+    ) -> Any:
         return function(control=control.of(sandbox), **values)
 
     return command

@@ -94,7 +94,11 @@ class BackgroundWriter(io.BufferedIOBase):
         self._changed = threading.Condition()
         self._closing = threading.Event()
         # A daemon: a thread that is blocked must not keep the process from ending.
-        thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        thread = threading.Thread(
+            target=self._run,
+            name="writer",
+            daemon=True,
+        )
         thread.start()
 
     def writable(self) -> bool:

@@ -64,7 +64,13 @@ def report_of(ended: Ended) -> Report:
         counts=to_builtins(observation.totals),
         checked=observation.checked,
         not_checked=observation.not_checked,
-        tables=[ReportTable(title="", columns=(), rows=list(_rows(ended)))],
+        tables=[
+            ReportTable(
+                title="",
+                columns=(),
+                rows=list(_rows(ended)),
+            )
+        ],
         next=ended.typed.next_commands(shows_more=is_wrong),
         details={"judged": _judged(observation), "data": _data(ended)},
         status=status,
@@ -154,7 +160,11 @@ def _rules_never_fired(observation: Observation) -> Iterator[ReportFinding]:
         # It takes time to import.
         from image_workflow_emulator.testing.answers import Rule
 
-        rule = Rule(name=name, matched=counts.matched, fired=0)
+        rule = Rule(
+            name=name,
+            matched=counts.matched,
+            fired=0,
+        )
         yield ReportFinding(
             rule="rule-never-fired",
             severity="warning",

@@ -41,7 +41,11 @@ def process_log(settings: Settings) -> Iterator[None]:
     ):
         handler = logging.StreamHandler(stream)
         handler.setFormatter(formatter)
-        logging.basicConfig(handlers=[handler], level=level, force=True)
+        logging.basicConfig(
+            handlers=[handler],
+            level=level,
+            force=True,
+        )
         # At `info`, the server's own messages (process ids, "Shutting down") are of no
         # use to its user.
         if level == "INFO":

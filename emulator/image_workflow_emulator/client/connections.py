@@ -42,7 +42,12 @@ class _Connection(http.client.HTTPConnection):
     getresponse = http.client.HTTPConnection.getresponse
     close = http.client.HTTPConnection.close
 
-    def __init__(self, host: str, port: int | None, seconds: float) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int | None,
+        seconds: float,
+    ) -> None:
         super().__init__(host, port, timeout=seconds)
         self._seconds = seconds
 
@@ -99,7 +104,11 @@ def exchange(
         connection.close()
 
 
-def _connected_socket(host: str, port: int, seconds: float) -> socket.socket:
+def _connected_socket(
+    host: str,
+    port: int,
+    seconds: float,
+) -> socket.socket:
     """Connect to the first address of a host that accepts. Raises OSError."""
     refusal = OSError(f"{host} has no address")
     addresses = _resolve(host, port, type=socket.SOCK_STREAM)

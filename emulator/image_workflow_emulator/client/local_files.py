@@ -36,7 +36,12 @@ class EmulatorError(Exception):
         image_workflow_emulator.client.local_files.EmulatorError: 'iwe_nobody': ...
     """
 
-    def __init__(self, code: str, detail: str, status: int | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        status: int | None = None,
+    ) -> None:
         super().__init__(code, detail, status)
         self.code = code
         self.detail = detail
@@ -149,7 +154,11 @@ def _replace(target: Path, data: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def _unwritable(where: str, file: object, error: Exception) -> UnusableFileError:
+def _unwritable(
+    where: str,
+    file: object,
+    error: Exception,
+) -> UnusableFileError:
     detail = f"{where}cannot write {file}: {_reason_of(error)}"
     return UnusableFileError("invalid_request", detail)
 

@@ -75,7 +75,13 @@ def reporting(function: Function) -> Function:
         ),
     )
     @functools.wraps(function)
-    def command(*, form: str, is_whole: bool, report_files: Any, **values: Any) -> Any:
+    def command(
+        *,
+        form: str,
+        is_whole: bool,
+        report_files: Any,
+        **values: Any,
+    ) -> Any:
         from image_workflow_emulator.console.report_output import ReportOutput
 
         output: ReportOutput = ReportOutput(form == "json", is_whole, report_files)

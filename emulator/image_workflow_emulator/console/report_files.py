@@ -91,7 +91,11 @@ def junit(report: Report) -> str:
     )
 
 
-def _add_rule(suite: "Element", report: Report, rule: str) -> None:
+def _add_rule(
+    suite: "Element",
+    report: Report,
+    rule: str,
+) -> None:
     """Add the test case of a rule: it fails by an error, and is skipped where the rule
     was not checked, or had no occasion.
     """
@@ -130,7 +134,11 @@ def _add_case(suite: "Element", name: str) -> "Element":
     )
 
 
-def _add_failure(case: "Element", message: str, text: str) -> None:
+def _add_failure(
+    case: "Element",
+    message: str,
+    text: str,
+) -> None:
     from xml.etree.ElementTree import SubElement
 
     failure = SubElement(case, "failure", message=printable(message))

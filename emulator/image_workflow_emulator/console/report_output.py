@@ -61,7 +61,11 @@ def print_text(report: Report, *, to_stderr: bool = False) -> None:
         click.echo(line, err=to_stderr)
 
 
-def write_or_say(report: Report, file: Path, content: str | bytes) -> None:
+def write_or_say(
+    report: Report,
+    file: Path,
+    content: str | bytes,
+) -> None:
     """Write a file of a report; if that fails, say so, and let the command end with
     status 2.
     """

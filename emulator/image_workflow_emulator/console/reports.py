@@ -90,7 +90,11 @@ def _table_lines(
         yield f"  {line}"
 
 
-def _wrapped(text: str, width: int, margin: str = "") -> list[str]:
+def _wrapped(
+    text: str,
+    width: int,
+    margin: str = "",
+) -> list[str]:
     """Break a text into lines, of which all but the first are indented once more.
 
     Commands and addresses stay whole.

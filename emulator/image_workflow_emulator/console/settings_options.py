@@ -129,7 +129,11 @@ def _pop_settings(
         else:
             typed[option.field] = text
     settings = read_settings({**defaults, **texts}, variables)
-    return GivenSettings(settings=settings, typed=typed, texts=texts)
+    return GivenSettings(
+        settings=settings,
+        typed=typed,
+        texts=texts,
+    )
 
 
 def _add_options(command: Function, defaults: OptionTexts) -> None:

@@ -155,7 +155,11 @@ def _longest_word(texts: Sequence[str]) -> int:
     return max(map(len, words))
 
 
-def _narrow(widths: list[int], narrowest: Sequence[int], room: int) -> None:
+def _narrow(
+    widths: list[int],
+    narrowest: Sequence[int],
+    room: int,
+) -> None:
     """Narrow the widest columns until all fit, or none may be narrower."""
     while sum(widths) > room:
         columns = [

@@ -157,7 +157,11 @@ def _words_of_work(work: Operation | Generation, event: Event) -> str:
 # Reading -----------------------------------------------------------------------------
 
 
-def setting_of(mode: ClockSetting, rate: float | None, where: str = "") -> ClockSetting:
+def setting_of(
+    mode: ClockSetting,
+    rate: float | None,
+    where: str = "",
+) -> ClockSetting:
     """Return how a clock is to run; `where` is the place of its fields in the body.
 
     Raises:
@@ -170,7 +174,11 @@ def setting_of(mode: ClockSetting, rate: float | None, where: str = "") -> Clock
         raise invalid_value(f"{where}/rate", rate, expected) from None
 
 
-def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None:
+def _target(
+    fields: Mapping[str, Any],
+    sandbox: Sandbox,
+    now: int,
+) -> int | None:
     """Return the instant to move to; None stands for idle.
 
     Raises:

@@ -28,7 +28,11 @@ _MASKED: Final = (
 )
 
 
-def as_curl(record: RequestRecord, masks: Masks, origin: str) -> str:
+def as_curl(
+    record: RequestRecord,
+    masks: Masks,
+    origin: str,
+) -> str:
     """Return the command, after comments on what it cannot repeat; `origin` is the
     address of the emulator.
     """

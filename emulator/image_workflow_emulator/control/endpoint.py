@@ -126,7 +126,12 @@ class Endpoint:
         self._operation = operation
         self._settles = settles
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Answer one request."""
         request = Request(scope, receive)
         try:

@@ -181,7 +181,11 @@ def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
     return b"".join(events)
 
 
-def _event(number: int, name: str, data: Mapping[str, Any]) -> bytes:
+def _event(
+    number: int,
+    name: str,
+    data: Mapping[str, Any],
+) -> bytes:
     encoded = msgspec.json.encode(data)
     line = encoded.translate(_ONE_LINE)
     end = _event_id(number)

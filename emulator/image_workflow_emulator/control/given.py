@@ -201,7 +201,12 @@ class Maker:
         named = _NamedResource(kind, name_or_id)
         return self._ids.get(named, name_or_id)
 
-    def _add_photos(self, kind: str, name: str, number: int) -> list[str]:
+    def _add_photos(
+        self,
+        kind: str,
+        name: str,
+        number: int,
+    ) -> list[str]:
         """Add Assets without uploads, and return their ids.
 
         Those of a product are shirts, others premade pictures of their kind.

@@ -32,7 +32,11 @@ class Entry(Struct, frozen=True):
     fields: Mapping[str, Any]
 
 
-def read_given(contract: Contract, content: bytes, file: str) -> list[Entry]:
+def read_given(
+    contract: Contract,
+    content: bytes,
+    file: str,
+) -> list[Entry]:
     """Read the entries, YAML or JSON.
 
     Raises:

@@ -132,7 +132,11 @@ def _select(call: ControlCall) -> _Selection:
     return _Selection(selected[:limit], total=len(selected))
 
 
-def _count_between(journal: Journal, since: int, before: int) -> int:
+def _count_between(
+    journal: Journal,
+    since: int,
+    before: int,
+) -> int:
     """Count the entries between two sequence numbers: they have consecutive ones."""
     if not journal.requests:
         return 0

@@ -31,7 +31,12 @@ class OwnAnswers:
         self._app = app
         self._identifiers = identifiers
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Pass one request on."""
         head: Head = scope[HEAD]
         request_id = self._identifiers.next(REQUEST_ID_KIND)
@@ -61,7 +66,12 @@ class ControlToken:
         self._app = app
         self._token = token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Pass one request on. Raises Problem authentication_required."""
         head: Head = scope[HEAD]
         if self._token is not None and not _is_open(head.path):

@@ -153,7 +153,11 @@ def reset_with_scenarios(call: ControlCall) -> None:
 # As JSON -----------------------------------------------------------------------------
 
 
-def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> JsonObject:
+def describe_scenario(
+    sandbox: Sandbox,
+    team_id: str,
+    now: int,
+) -> JsonObject:
     """Return the scenario that runs for a Team, or for all of them, as JSON."""
     playbook = sandbox.playbooks.get(team_id)
     if playbook is None:

@@ -123,7 +123,11 @@ def _add_credential(
     return added.credential
 
 
-def _free_key(call: ControlCall, team_name: str, profile: Profile) -> str:
+def _free_key(
+    call: ControlCall,
+    team_name: str,
+    profile: Profile,
+) -> str:
     """Return the first key of a Team that no sandbox has, so that the same calls give
     the same keys.
     """

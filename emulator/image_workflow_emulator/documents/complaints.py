@@ -60,12 +60,21 @@ class DocumentError(Exception):
         self.complaints = tuple(complaints)
 
 
-def clause(found: str, expected: str, suggestions: Sequence[str] = ()) -> str:
+def clause(
+    found: str,
+    expected: str,
+    suggestions: Sequence[str] = (),
+) -> str:
     """Word a complaint, its place aside."""
     return f"found {found}; expected {expected}{did_you_mean(suggestions)}"
 
 
-def error_at(file: str, position: Position, found: str, expected: str) -> DocumentError:
+def error_at(
+    file: str,
+    position: Position,
+    found: str,
+    expected: str,
+) -> DocumentError:
     """Make the one complaint about a place in a file an error."""
     complaint = Complaint(
         file=file,

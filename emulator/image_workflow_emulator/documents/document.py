@@ -232,7 +232,11 @@ def read_document(text: str | bytes, file: str) -> Document:
     return Document(file, content.data, content.spans, content.text)
 
 
-def document_of(data: JsonValue, file: str, where: str = "") -> Document:
+def document_of(
+    data: JsonValue,
+    file: str,
+    where: str = "",
+) -> Document:
     """Make a document without places of data that was parsed elsewhere.
 
     `where` is its place in a body.

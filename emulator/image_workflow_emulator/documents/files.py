@@ -42,7 +42,11 @@ def read_file(file: str | PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
     return bytes(content)
 
 
-def _too_large(file: str | PathLike[str], found: str, max_bytes: int) -> DocumentError:
+def _too_large(
+    file: str | PathLike[str],
+    found: str,
+    max_bytes: int,
+) -> DocumentError:
     return error_at(
         fspath(file),
         Position(),

@@ -45,7 +45,12 @@ class DocumentSize:
         for value in inner:
             self.add_all(value, depth + 1)
 
-    def check(self, values: int, depth: int, position: Position) -> None:
+    def check(
+        self,
+        values: int,
+        depth: int,
+        position: Position,
+    ) -> None:
         """Refuse a number of values or a depth beyond the limit.
 
         Raises:

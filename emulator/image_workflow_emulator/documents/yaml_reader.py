@@ -106,7 +106,12 @@ def read_text(text: str | bytes, file: str) -> ReadText:
         last_line = decoded.count("\n") + 1
         end = Position(last_line, 1)
         raise error_at(file, end, "an empty document", "an object")
-    data = reader.read(root, key=root, path=(), depth=0)
+    data = reader.read(
+        root,
+        key=root,
+        path=(),
+        depth=0,
+    )
     return ReadText(data, reader.spans, decoded)
 
 
@@ -145,7 +150,13 @@ class _NodeReader:
             least_values = number // _EVENTS_PER_VALUE
             self._size.check(least_values, depth, _position(mark))
 
-    def read(self, node: Node, key: Node, path: Path, depth: int) -> JsonValue:
+    def read(
+        self,
+        node: Node,
+        key: Node,
+        path: Path,
+        depth: int,
+    ) -> JsonValue:
         """Return the data of a node, and note its place.
 
         Raises:
@@ -172,7 +183,12 @@ class _NodeReader:
             return text
         return _plain_scalar(text)
 
-    def _array(self, node: SequenceNode, path: Path, depth: int) -> list[JsonValue]:
+    def _array(
+        self,
+        node: SequenceNode,
+        path: Path,
+        depth: int,
+    ) -> list[JsonValue]:
         self._check_tag(node, "an array")
         items = []
         for index, item_node in enumerate(node.value):
@@ -221,7 +237,12 @@ class _NodeReader:
             found = f"{found} on {kind}"
         raise self._error(node, found, "a value without a tag")
 
-    def _error(self, node: Node, found: str, expected: str) -> DocumentError:
+    def _error(
+        self,
+        node: Node,
+        found: str,
+        expected: str,
+    ) -> DocumentError:
         return error_at(self._file, _position(node.start_mark), found, expected)
 
 
@@ -274,7 +295,11 @@ def _position_at(text: str, index: int) -> Position:
     return Position(line, column)
 
 
-def _syntax_error(error: yaml.MarkedYAMLError, text: str, file: str) -> DocumentError:
+def _syntax_error(
+    error: yaml.MarkedYAMLError,
+    text: str,
+    file: str,
+) -> DocumentError:
     """Say what the parser says, at the beginning of what is not closed.
 
     A tab is named, since it is the least visible mistake.

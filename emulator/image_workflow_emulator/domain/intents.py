@@ -143,7 +143,11 @@ _RULES: Mapping[str, Callable[[Intent], Intent]] = {
 }
 
 
-def intent_of(body_name: str, body: Intent, readings: Readings = NO_READINGS) -> Intent:
+def intent_of(
+    body_name: str,
+    body: Intent,
+    readings: Readings = NO_READINGS,
+) -> Intent:
     """Return the intent of a body that the contract allows, by the readings of D04 and
     D33.
 

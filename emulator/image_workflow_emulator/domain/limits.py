@@ -60,7 +60,12 @@ class ConcurrencyBudget:
         """The places taken."""
         return sum(self.places.values())
 
-    def take(self, work_id: str, finishes_at: int | None, places: int = 1) -> None:
+    def take(
+        self,
+        work_id: str,
+        finishes_at: int | None,
+        places: int = 1,
+    ) -> None:
         """Take the places of admitted work."""
         self.finishes_at[work_id] = finishes_at
         self.places[work_id] = places
@@ -113,7 +118,12 @@ class Ledger:
         """The balance less what is reserved: what GET /team shows (D29)."""
         return self.granted - self.charged - self.reserved
 
-    def grant(self, amount: int, now: int, reason: CreditReason) -> None:
+    def grant(
+        self,
+        amount: int,
+        now: int,
+        reason: CreditReason,
+    ) -> None:
         """Add Credits; a negative amount takes available ones away."""
         if self.available + amount < 0:
             raise LedgerError(
@@ -124,7 +134,12 @@ class Ledger:
         self.granted += amount
         self._note(now, amount, reason)
 
-    def reserve(self, work_id: str, amount: int, now: int) -> None:
+    def reserve(
+        self,
+        work_id: str,
+        amount: int,
+        now: int,
+    ) -> None:
         """Set Credits aside for admitted work; the caller has checked that they are
         available.
         """
@@ -138,7 +153,12 @@ class Ledger:
             self.reserved += amount
             self._note(now, -amount, "reserved", work_id)
 
-    def settle(self, work_id: str, charge: int, now: int) -> None:
+    def settle(
+        self,
+        work_id: str,
+        charge: int,
+        now: int,
+    ) -> None:
         """End a reservation: take what is charged, release the rest."""
         amount = self.reservations.get(work_id)
         if amount is None or not 0 <= charge <= amount:

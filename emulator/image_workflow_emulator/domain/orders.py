@@ -113,7 +113,11 @@ def is_above_small_limit(width: int, height: int) -> bool:
     return width * height > 25 * MEGAPIXEL or max(width, height) > 8_192
 
 
-def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
+def size_of_ratio(
+    width: int,
+    height: int,
+    resolution: str,
+) -> tuple[int, int]:
     """Return the pixel size that has a resolution's longest edge and the ratio of the
     two given numbers.
     """
@@ -144,7 +148,11 @@ def output_size(
     return max(1, round(width * steps)) * 64, max(1, round(height * steps)) * 64
 
 
-def reaches(width: int, height: int, resolution: str) -> bool:
+def reaches(
+    width: int,
+    height: int,
+    resolution: str,
+) -> bool:
     """Tell whether a picture is at or above an Upscale target: its longest edge
     decides.
     """

@@ -72,7 +72,11 @@ def paginate(
     return Page(items, f"{signature}-{last_shown}", has_more)
 
 
-def _last_id(cursor: str, signer: Signer, binding: Sequence[str]) -> str:
+def _last_id(
+    cursor: str,
+    signer: Signer,
+    binding: Sequence[str],
+) -> str:
     """Return the id of the last item that the page of a cursor showed.
 
     Raises:

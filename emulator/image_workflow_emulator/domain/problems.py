@@ -33,7 +33,12 @@ class Check(StrEnum):
 
     source: Source
 
-    def __new__(cls, name: str, section: str, *decisions: str) -> Self:
+    def __new__(
+        cls,
+        name: str,
+        section: str,
+        *decisions: str,
+    ) -> Self:
         """Make a check of its name, and the section and decisions of its source."""
         check = str.__new__(cls, name)
         check._value_ = name

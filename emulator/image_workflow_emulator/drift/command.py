@@ -13,7 +13,13 @@ from image_workflow_emulator.settings import SettingError
 
 
 @click.command("drift", no_args_is_help=True)
-@click.argument("files", metavar="FILE ...", type=FILE, nargs=-1, required=True)
+@click.argument(
+    "files",
+    metavar="FILE ...",
+    type=FILE,
+    nargs=-1,
+    required=True,
+)
 @click.option(
     "--readings",
     type=FILE,

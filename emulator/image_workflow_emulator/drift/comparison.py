@@ -208,7 +208,12 @@ class Comparison:
                 expected=excerpt(pair.expected),
             )
 
-    def _is_same(self, member: str, recorded: Any, expected: Any) -> bool:
+    def _is_same(
+        self,
+        member: str,
+        recorded: Any,
+        expected: Any,
+    ) -> bool:
         if member in ("finished_at", "error"):
             return (recorded is None) == (expected is None)
         if member == "charged" and expected == 0 and recorded == 1:
@@ -217,7 +222,12 @@ class Comparison:
             return self._is_same_text(member, recorded, expected)
         return bool(recorded == expected)
 
-    def _is_same_text(self, member: str, recorded: str, expected: str) -> bool:
+    def _is_same_text(
+        self,
+        member: str,
+        recorded: str,
+        expected: str,
+    ) -> bool:
         if member == "next_cursor":
             return True
         if member == "status" and {recorded, expected} <= _UNFINISHED:
@@ -244,7 +254,11 @@ def _outcome(status: int | None, code: object) -> str:
     return f"{status} {code}"
 
 
-def _is_same_outcome(call: RecordedCall, recorded: str, expected: str) -> bool:
+def _is_same_outcome(
+    call: RecordedCall,
+    recorded: str,
+    expected: str,
+) -> bool:
     """Whether two outcomes are one; of a file, whether both are found or none is."""
     if call.operation is not None:
         return recorded == expected

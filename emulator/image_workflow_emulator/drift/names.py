@@ -76,7 +76,11 @@ class Names:
         return expected == own and origin == recorded
 
 
-def _pairs(member: str, recorded: Any, own: Any) -> Iterator[_Pair]:
+def _pairs(
+    member: str,
+    recorded: Any,
+    own: Any,
+) -> Iterator[_Pair]:
     """Iterate over the texts at the same places of two answers."""
     match recorded, own:
         case dict(), dict():

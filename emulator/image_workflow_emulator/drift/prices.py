@@ -60,7 +60,12 @@ class Prices:
             if price is not None:
                 self._judge(call, work, price)
 
-    def _judge(self, call: RecordedCall, work: RecordedWork, price: _Price) -> None:
+    def _judge(
+        self,
+        call: RecordedCall,
+        work: RecordedWork,
+        price: _Price,
+    ) -> None:
         reserved = work.first.credits("reserved")
         if reserved is not None and _is_too_much(reserved, work, price):
             self._note(call, work, "/credits/reserved", price, reserved)
@@ -93,7 +98,11 @@ class Prices:
         self.mispriced.add(work.id)
 
 
-def _is_too_much(reserved: int, work: RecordedWork, price: _Price) -> bool:
+def _is_too_much(
+    reserved: int,
+    work: RecordedWork,
+    price: _Price,
+) -> bool:
     """Whether a reservation differs from a price.
 
     Only of a Generation does section 4 say that the whole price is reserved.

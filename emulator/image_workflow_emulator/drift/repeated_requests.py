@@ -33,7 +33,12 @@ class RepeatedRequest(NamedTuple):
 class RequestRepeater:
     """Makes the requests of a replay."""
 
-    def __init__(self, traffic: Traffic, names: Names, beginning: Beginning) -> None:
+    def __init__(
+        self,
+        traffic: Traffic,
+        names: Names,
+        beginning: Beginning,
+    ) -> None:
         self._traffic = traffic
         self._names = names
         self._beginning = beginning

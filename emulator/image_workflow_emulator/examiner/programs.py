@@ -83,7 +83,11 @@ class _Waiting(NamedTuple):
     """Whether the program had waited before, and may give up."""
 
 
-def _unexplained(history: History, requests: Requests, wait_of: WaitOf) -> int:
+def _unexplained(
+    history: History,
+    requests: Requests,
+    wait_of: WaitOf,
+) -> int:
     """Count the requests that programs which wait as they are told do not explain.
 
     These are answers after whose wait nobody came back, and programs beyond
@@ -103,7 +107,11 @@ def _unexplained(history: History, requests: Requests, wait_of: WaitOf) -> int:
     return surplus + gone
 
 
-def _comes_back(waiting: deque[_Waiting], request: Request, wait_of: WaitOf) -> bool:
+def _comes_back(
+    waiting: deque[_Waiting],
+    request: Request,
+    wait_of: WaitOf,
+) -> bool:
     """Whether a request may be that of the program which has waited longest."""
     if not waiting:
         return False
@@ -111,7 +119,11 @@ def _comes_back(waiting: deque[_Waiting], request: Request, wait_of: WaitOf) -> 
     return has_waited(answer, request, wait_of(answer))
 
 
-def _is_gone(history: History, program: _Waiting, wait_of: WaitOf) -> bool:
+def _is_gone(
+    history: History,
+    program: _Waiting,
+    wait_of: WaitOf,
+) -> bool:
     """Whether a program asked once, and did not come back after its wait."""
     if program.has_come_back:
         return False

@@ -77,7 +77,11 @@ def is_wait_measured(earlier: Request, later: Request) -> bool:
     return earlier.is_timed and later.is_timed
 
 
-def has_waited(earlier: Request, later: Request, seconds: int) -> bool:
+def has_waited(
+    earlier: Request,
+    later: Request,
+    seconds: int,
+) -> bool:
     """Whether a client has waited so long between an answer and the next request."""
     least_ms = seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
     return pause_ms(earlier, later) >= least_ms

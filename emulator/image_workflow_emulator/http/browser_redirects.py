@@ -43,7 +43,12 @@ class BrowserRedirect:
         self._identifiers = identifiers
         self._id_kind = id_kind
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Redirect a browser, or pass the request on."""
         head: Head = scope[HEAD]
         if not is_redirected(head):

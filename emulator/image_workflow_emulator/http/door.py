@@ -35,7 +35,12 @@ class Door:
         self._identifiers = identifiers
         self._public_url = public_url
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Pass a request on with its head, or answer with the reason of its refusal."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -68,7 +73,11 @@ class Door:
         return problem_answer(problem, self._identifiers.next(kind), None)
 
 
-async def _send(answer: Answer, head: Head, send: Send) -> None:
+async def _send(
+    answer: Answer,
+    head: Head,
+    send: Send,
+) -> None:
     body = answer.body
     if head.method == "HEAD":
         body = b""

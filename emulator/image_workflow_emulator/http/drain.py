@@ -19,7 +19,12 @@ class Drain:
     def __init__(self, app: Any) -> None:
         self._app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Pass a request on, and read the rest of its body where it has to be read."""
         if scope["type"] == "http" and _closes_with_body(scope):
             draining = _DrainedRequest(receive, send)

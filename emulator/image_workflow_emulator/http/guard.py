@@ -180,7 +180,11 @@ def _follows_link(request: Head) -> bool:
     )
 
 
-def _foreign(header: str, found: bytes, expected: str) -> Problem:
+def _foreign(
+    header: str,
+    found: bytes,
+    expected: str,
+) -> Problem:
     detail = f"{header}: found {excerpt(found.decode('latin-1'))}; expected {expected}"
     return Problem("permission_denied", detail, check=Check.ROUTE)
 

@@ -264,7 +264,11 @@ def _meta_with_size(container: _Container, size: PixelSize) -> bytes:
     return _boxed(b"meta", b"".join(pieces))
 
 
-def _lists_with_size(container: _Container, lists: _Box, size: PixelSize) -> bytes:
+def _lists_with_size(
+    container: _Container,
+    lists: _Box,
+    size: PixelSize,
+) -> bytes:
     """The box `iprp` with a size, which becomes the last of the properties."""
     old_properties = lists.child(b"ipco").content
     extents = _boxed(b"ispe", struct.pack(">III", 0, *size))

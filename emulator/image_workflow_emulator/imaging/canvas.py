@@ -223,7 +223,11 @@ class Canvas:
         self.image.paste(BLACK, (left, top), shadow)
 
 
-def _part_seen(image: Picture, target: _Pixels, seen: _Pixels) -> Corners:
+def _part_seen(
+    image: Picture,
+    target: _Pixels,
+    seen: _Pixels,
+) -> Corners:
     """The part of a picture that is seen, if it fills its target."""
     across = image.width / target.width
     down = image.height / target.height
@@ -241,7 +245,11 @@ _PLAIN_WHITE = Image.new("RGB", (1, 1), WHITE)
 
 
 @lru_cache(maxsize=16)
-def rounded_mask(width: int, height: int, radius: float) -> Mask:
+def rounded_mask(
+    width: int,
+    height: int,
+    radius: float,
+) -> Mask:
     """A mask of a rounded rectangle, with soft edges."""
     mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING))
     outline = (0, 0, mask.width - 1, mask.height - 1)

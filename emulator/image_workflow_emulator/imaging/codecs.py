@@ -180,7 +180,11 @@ def header_of(data: bytes) -> Header | None:
         width, height = size_of(data, source)
     except Exception:  # decoders raise nearly anything on hostile bytes
         return None
-    return Header(format=source, width=width, height=height)
+    return Header(
+        format=source,
+        width=width,
+        height=height,
+    )
 
 
 def load(data: bytes, enough: int | None = None) -> Picture:

@@ -49,13 +49,21 @@ def named_color(words: Iterable[str]) -> Color | None:
     return None
 
 
-def color_of_hue(hue: float, saturation: float, value: float) -> Color:
+def color_of_hue(
+    hue: float,
+    saturation: float,
+    value: float,
+) -> Color:
     """A colour by hue, saturation and value, each from 0 to 1."""
     shares = hsv_to_rgb(hue % 1, saturation, value)
     return whole_color(share * 255 for share in shares)
 
 
-def mix(first: Color, second: Color, share: float) -> Color:
+def mix(
+    first: Color,
+    second: Color,
+    share: float,
+) -> Color:
     """`first` with this share of `second`."""
     mixed = []
     for start, end in zip(first, second, strict=True):

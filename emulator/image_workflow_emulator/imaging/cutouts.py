@@ -60,7 +60,11 @@ class _Shape(Struct, frozen=True):
 
 
 @remembered
-def subject_of(data: bytes, enough: int, color: Color | None) -> Picture:
+def subject_of(
+    data: bytes,
+    enough: int,
+    color: Color | None,
+) -> Picture:
     """The subject of a photo that may be needed again, in a colour if one is given.
 
     In RGBA if it is transparent or before a plain ground, else the photo in RGB.
@@ -116,7 +120,12 @@ def cut_out(
     return _lifted(image, shape, color)
 
 
-def _shape_in(image: Picture, ground: Color, *, keeps_shadow: bool) -> _Shape:
+def _shape_in(
+    image: Picture,
+    ground: Color,
+    *,
+    keeps_shadow: bool,
+) -> _Shape:
     shadow = _shadow_in(image, ground)
     steps = _steps_from(image, ground)
     brightest = max(ground)
@@ -140,7 +149,11 @@ def _slope(steps: Picture) -> Mask:
     return steps.point(table)
 
 
-def _lifted(image: Picture, shape: _Shape, color: Color | None) -> Picture | None:
+def _lifted(
+    image: Picture,
+    shape: _Shape,
+    color: Color | None,
+) -> Picture | None:
     """The part of a picture that is seen, with black where it is not solid."""
     visible = masks.above(shape.seen, _FAINT)
     box = visible.getbbox()
@@ -244,7 +257,11 @@ def _inside(steps: Picture) -> Mask:
     return inside.resize(steps.size, Image.Resampling.BILINEAR)
 
 
-def _labels_in(enclosed: Mask, ground: Mask, outside: Mask) -> Mask:
+def _labels_in(
+    enclosed: Mask,
+    ground: Mask,
+    outside: Mask,
+) -> Mask:
     """The enclosed ground with something in it that touches nothing else."""
     body = masks.inverted(ground)
     rim = masks.common(body, masks.spread(outside))
@@ -278,7 +295,11 @@ def _is_whole(solid: Mask) -> bool:
 # Colour -------------------------------------------------------------------------------
 
 
-def recolored(image: Picture, color: Color, solid: Mask | None) -> Picture:
+def recolored(
+    image: Picture,
+    color: Color,
+    solid: Mask | None,
+) -> Picture:
     """A picture whose lights and shadows stay, and whose mean is a colour.
 
     The mean is that of where the mask is solid.

@@ -63,7 +63,11 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Picture:
     return enlarged(canvas.image, size)
 
 
-def _paint_panel(canvas: Canvas, recipe: EditRecipe, layout: Layout) -> Box:
+def _paint_panel(
+    canvas: Canvas,
+    recipe: EditRecipe,
+    layout: Layout,
+) -> Box:
     """Paint the panel. Returns the room that it leaves."""
     panel = _Panel(recipe, layout).image()
     down = 1.0
@@ -71,11 +75,20 @@ def _paint_panel(canvas: Canvas, recipe: EditRecipe, layout: Layout) -> Box:
         down = 0.5
     place = layout.panel.place(panel.width, panel.height, down=down)
     radius = max(layout.size) / 56
-    paste_panel(canvas.image, panel=panel, place=place, radius=radius)
+    paste_panel(
+        canvas.image,
+        panel=panel,
+        place=place,
+        radius=radius,
+    )
     return layout.scene_without(place)
 
 
-def _paint_inputs(canvas: Canvas, inputs: Sequence[bytes], room: Box) -> None:
+def _paint_inputs(
+    canvas: Canvas,
+    inputs: Sequence[bytes],
+    room: Box,
+) -> None:
     enough = _SEVERAL_EDGE
     if len(inputs) == 1:
         enough = _ONE_EDGE
@@ -159,7 +172,13 @@ class _Panel:
 class _Text:
     """A text with letters as large as fit."""
 
-    def __init__(self, text: str, width: int, height: int, largest: int) -> None:
+    def __init__(
+        self,
+        text: str,
+        width: int,
+        height: int,
+        largest: int,
+    ) -> None:
         self._text = text
         self._width = width
         self._height = height

@@ -148,7 +148,11 @@ def _in_pixels(box: Box) -> Box:
     return box.scaled(FIGURE_HEIGHT).moved(across=middle)
 
 
-def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
+def _paint_head(
+    canvas: Canvas,
+    figure: Figure,
+    turn: float,
+) -> None:
     head = figure.head
     if head is None:
         head = draw_head(figure.person, _HEAD_EDGE, turn)
@@ -159,14 +163,22 @@ def _paint_head(canvas: Canvas, figure: Figure, turn: float) -> None:
     canvas.paint(head, place)
 
 
-def _paint_garment(canvas: Canvas, garment: Picture, turn: float) -> None:
+def _paint_garment(
+    canvas: Canvas,
+    garment: Picture,
+    turn: float,
+) -> None:
     narrowed = 1 - _NARROWER_GARMENT * abs(turn)
     aspect = aspect_of(garment) * narrowed
     place = _in_pixels(_WORN).fit(aspect, down=0)
     canvas.paint(garment, place)
 
 
-def _paint_held(canvas: Canvas, figure: Figure, product: Picture) -> None:
+def _paint_held(
+    canvas: Canvas,
+    figure: Figure,
+    product: Picture,
+) -> None:
     place = _in_pixels(_held_place(product))
     canvas.paint(product, place)
     shaded = mix(figure.person.skin, BLACK, 0.06)
@@ -198,7 +210,11 @@ def _wrist(figure: Figure, side: int) -> Point:
     return figure.stance.limbs(side).wrist
 
 
-def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
+def _elbow(
+    shoulder: Point,
+    wrist: Point,
+    side: int,
+) -> Point:
     """Outwards of the line between shoulder and wrist, as far as the length of an arm
     makes it.
     """
@@ -265,7 +281,12 @@ class _Body:
             sleeve_end = shoulder.towards(elbow, 0.5)
             self._draw_limb(_SLEEVE_WIDTH, sleeve, shoulder, sleeve_end)
 
-    def _draw_limb(self, width: float, color: Color, *points: Point) -> None:
+    def _draw_limb(
+        self,
+        width: float,
+        color: Color,
+        *points: Point,
+    ) -> None:
         """Draw a line with round ends through places of the figure."""
         places = [self._place_of(point) for point in points]
         thickness = width * self._height

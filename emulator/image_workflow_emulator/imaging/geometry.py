@@ -40,7 +40,12 @@ class Box(NamedTuple):
     @classmethod
     def of_size(cls, width: float, height: float) -> "Box":
         """A box in the upper left corner."""
-        return cls(left=0, top=0, width=width, height=height)
+        return cls(
+            left=0,
+            top=0,
+            width=width,
+            height=height,
+        )
 
     @property
     def right(self) -> float:
@@ -158,7 +163,11 @@ class Arrangement(Struct, frozen=True):
     """The place of what is lower than the room, from 0 (top) to 1 (on its floor)."""
 
 
-def arrange(aspects: Sequence[float], room: Box, arrangement: Arrangement) -> list[Row]:
+def arrange(
+    aspects: Sequence[float],
+    room: Box,
+    arrangement: Arrangement,
+) -> list[Row]:
     """Rows for pictures of these aspects, in order, from the top.
 
     All pictures have the same area. What is left of the width parts those of a row.
@@ -189,7 +198,11 @@ def _in_rows(shapes: Shapes, row_count: int) -> list[Shapes]:
     return rows
 
 
-def _scale_of(rows: Sequence[Shapes], room: Box, gap: float) -> float:
+def _scale_of(
+    rows: Sequence[Shapes],
+    room: Box,
+    gap: float,
+) -> float:
     """By how much the shapes can be enlarged; they are never smaller than a pixel."""
     height = sum(_height_of(row) for row in rows)
     free_height = room.height - _gaps_in(rows, gap)
@@ -216,7 +229,12 @@ def _width_of(row: Shapes) -> float:
 class _Placing:
     """Places rows of shapes in a room, at one scale."""
 
-    def __init__(self, room: Box, arrangement: Arrangement, scale: float) -> None:
+    def __init__(
+        self,
+        room: Box,
+        arrangement: Arrangement,
+        scale: float,
+    ) -> None:
         self._room = room
         self._arrangement = arrangement
         self._scale = scale

@@ -37,7 +37,11 @@ def gradient_column(stops: Sequence[Stop], length: int = 256) -> Picture:
     return column
 
 
-def _blend(upper: Color, lower: Color, height: int) -> Picture:
+def _blend(
+    upper: Color,
+    lower: Color,
+    height: int,
+) -> Picture:
     """A column from one colour to another."""
     levels = bytes((*upper, *lower))
     ends = Image.frombytes("RGB", (1, 2), levels)
@@ -48,9 +52,21 @@ def _blend(upper: Color, lower: Color, height: int) -> Picture:
 
 def backdrop(hue: float) -> Picture:
     """A plain wall and floor, as a column."""
-    wall = color_of_hue(hue=hue, saturation=0.1, value=0.97)
-    floor = color_of_hue(hue=hue, saturation=0.17, value=0.84)
-    front = color_of_hue(hue=hue, saturation=0.14, value=0.92)
+    wall = color_of_hue(
+        hue=hue,
+        saturation=0.1,
+        value=0.97,
+    )
+    floor = color_of_hue(
+        hue=hue,
+        saturation=0.17,
+        value=0.84,
+    )
+    front = color_of_hue(
+        hue=hue,
+        saturation=0.14,
+        value=0.92,
+    )
     stops = (
         Stop(0.0, wall),
         Stop(HORIZON - 0.02, wall),

@@ -73,7 +73,11 @@ _SHOULDERS_TOP = 0.96
 """A share of the head above it."""
 
 
-def draw_head(person: Person, edge: int, turn: float = 0.0) -> Picture:
+def draw_head(
+    person: Person,
+    edge: int,
+    turn: float = 0.0,
+) -> Picture:
     """A head with its neck, in RGBA, in a square; its face looks to the left below 0,
     to the right above.
     """
@@ -83,7 +87,12 @@ def draw_head(person: Person, edge: int, turn: float = 0.0) -> Picture:
 class _HeadDrawing:
     """A head in the making; places are shares of its edge."""
 
-    def __init__(self, person: Person, edge: int, turn: float) -> None:
+    def __init__(
+        self,
+        person: Person,
+        edge: int,
+        turn: float,
+    ) -> None:
         self._person = person
         self._edge = edge
         self._aside = _MOST_ASIDE * turn
@@ -115,11 +124,26 @@ class _HeadDrawing:
         hair = self._person.hair
         place = self._corners(_CROWN)
         if self._person.gender == "male":
-            self._pen.chord(place, start=196, end=344, fill=hair)
+            self._pen.chord(
+                place,
+                start=196,
+                end=344,
+                fill=hair,
+            )
             return
-        self._pen.chord(place, start=182, end=358, fill=hair)
+        self._pen.chord(
+            place,
+            start=182,
+            end=358,
+            fill=hair,
+        )
         forehead = self._corners(_FOREHEAD)
-        self._pen.chord(forehead, start=180, end=270, fill=self._person.skin)
+        self._pen.chord(
+            forehead,
+            start=180,
+            end=270,
+            fill=self._person.skin,
+        )
 
     def _draw_features(self) -> None:
         for eye in (_LEFT_EYE, _RIGHT_EYE):
@@ -128,12 +152,23 @@ class _HeadDrawing:
         mouth = self._corners(self._turned(_MOUTH))
         lips = mix(self._person.skin, _LIPS, 0.55)
         thickness = max(1, self._edge // 48)
-        self._pen.arc(mouth, start=25, end=155, fill=lips, width=thickness)
+        self._pen.arc(
+            mouth,
+            start=25,
+            end=155,
+            fill=lips,
+            width=thickness,
+        )
 
     def _turned(self, place: Box) -> Box:
         return place.moved(across=self._aside)
 
-    def _draw_rounded(self, place: Box, radius: float, color: Color) -> None:
+    def _draw_rounded(
+        self,
+        place: Box,
+        radius: float,
+        color: Color,
+    ) -> None:
         corners = self._corners(place)
         self._pen.rounded_rectangle(corners, self._edge * radius, fill=color)
 
@@ -141,7 +176,11 @@ class _HeadDrawing:
         return place.scaled(self._edge).corners
 
 
-def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
+def paint_portrait(
+    canvas: Canvas,
+    person: Person,
+    room: Box,
+) -> None:
     """Paint head and shoulders into the largest square of a room; the shoulders end
     below it.
     """

@@ -28,7 +28,11 @@ def blank(width: int, height: int) -> Picture:
     return Image.new("RGB", (width, height), INK)
 
 
-def text_line(text: str, face: Face, color: Color) -> Picture:
+def text_line(
+    text: str,
+    face: Face,
+    color: Color,
+) -> Picture:
     """One line of text."""
     width = max(1, round(face.length(text)))
     line = blank(width, face.line_height)
@@ -36,7 +40,12 @@ def text_line(text: str, face: Face, color: Color) -> Picture:
     return line
 
 
-def sign(text: str, face: Face, height: int, color: Color) -> Picture:
+def sign(
+    text: str,
+    face: Face,
+    height: int,
+    color: Color,
+) -> Picture:
     """A few characters on a colour, in white on a dark one."""
     margin = height * _TEXT_MARGIN
     width = round(face.length(text) + 2 * margin)
@@ -48,7 +57,12 @@ def sign(text: str, face: Face, height: int, color: Color) -> Picture:
     return board
 
 
-def chip(name: str, face: Face, height: int, swatch: Picture | Color) -> Picture:
+def chip(
+    name: str,
+    face: Face,
+    height: int,
+    swatch: Picture | Color,
+) -> Picture:
     """A name on a pill, beside a picture or a colour; without a name, these alone."""
     left = height * _NAME_LEFT
     width = height
@@ -82,7 +96,12 @@ def _write(
     )
 
 
-def _rounded(width: int, height: int, radius: float, color: Color) -> Picture:
+def _rounded(
+    width: int,
+    height: int,
+    radius: float,
+    color: Color,
+) -> Picture:
     """A board with round corners."""
     board = blank(width, height)
     outline = (0, 0, width - 1, height - 1)

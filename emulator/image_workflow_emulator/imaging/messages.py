@@ -29,7 +29,11 @@ def max_seconds(head: Head) -> float:
     return MAX_DRAWING_SECONDS
 
 
-def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
+def send_message(
+    stream: IO[bytes],
+    head: Head,
+    parts: Sequence[bytes],
+) -> None:
     """Write a message. Raises OSError if the reader is gone."""
     line = json.dumps([head, _sizes_of(parts)]).encode()
     stream.writelines((line, b"\n", *parts))

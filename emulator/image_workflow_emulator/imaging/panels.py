@@ -43,7 +43,11 @@ class Layout(Struct, frozen=True):
         return self.scene.above(panel.top - self.margin)
 
 
-def layout_of(size: Size, beside_share: float, below_share: float) -> Layout:
+def layout_of(
+    size: Size,
+    beside_share: float,
+    below_share: float,
+) -> Layout:
     """The layout of a picture; a panel takes at most these shares of its width or
     height.
     """
@@ -78,7 +82,12 @@ def _drawn_size(size: Size) -> Size:
     return width, height
 
 
-def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Picture:
+def stack(
+    rows: Sequence[Cells],
+    width: int,
+    edge: int,
+    gap: int,
+) -> Picture:
     """A panel with rows of cells; `edge` is between rows, `gap` between cells."""
     row_heights = [max(cell.height for cell in row) for row in rows]
     edges = edge * (len(rows) + 1)
@@ -95,7 +104,12 @@ def stack(rows: Sequence[Cells], width: int, edge: int, gap: int) -> Picture:
     return panel
 
 
-def paste_panel(canvas: Picture, panel: Picture, place: Box, radius: float) -> None:
+def paste_panel(
+    canvas: Picture,
+    panel: Picture,
+    place: Box,
+    radius: float,
+) -> None:
     """Paste a panel with round corners."""
     mask = rounded_mask(panel.width, panel.height, radius)
     left = round(place.left)

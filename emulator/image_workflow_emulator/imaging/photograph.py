@@ -39,7 +39,11 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
     color = named_color((joined, *last_word_first))
     if color is not None:
         return color
-    return color_of_hue(hue=chance(name), saturation=0.6, value=0.7)
+    return color_of_hue(
+        hue=chance(name),
+        saturation=0.6,
+        value=0.7,
+    )
 
 
 def _plaque(
@@ -64,7 +68,11 @@ def _plaque(
     )
 
 
-def _counted(number: int, noun: str, plural: str = "") -> str:
+def _counted(
+    number: int,
+    noun: str,
+    plural: str = "",
+) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number} {plural or noun + 's'}"

@@ -61,7 +61,11 @@ def _skin_mask(small: Picture) -> Mask:
     return masks.of_flags(small.size, flags)
 
 
-def _is_skin(red: int, green: int, blue: int) -> bool:
+def _is_skin(
+    red: int,
+    green: int,
+    blue: int,
+) -> bool:
     """Whether a colour is one that skin has: reddish to yellowish, neither grey nor
     gaudy.
     """

@@ -21,7 +21,11 @@ def aspect_of(picture: Picture) -> float:
     return picture.width / picture.height
 
 
-def resized(picture: Picture, size: Size, part: Corners | None = None) -> Picture:
+def resized(
+    picture: Picture,
+    size: Size,
+    part: Corners | None = None,
+) -> Picture:
     """A picture, or a part of it, at another size; smooth, and fast for a much smaller
     one.
     """

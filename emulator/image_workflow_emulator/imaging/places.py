@@ -97,21 +97,37 @@ def _draw_street(_name: str) -> Picture:
     return image
 
 
-def _draw_brick(pen: ImageDraw.ImageDraw, row: int, left: int) -> None:
+def _draw_brick(
+    pen: ImageDraw.ImageDraw,
+    row: int,
+    left: int,
+) -> None:
     """Draw a brick of a shade of its own, with mortar around it."""
     top = row * _BRICK_HEIGHT
     right = left + _BRICK_WIDTH - 3
     bottom = top + _BRICK_HEIGHT - 3
     value = 0.44 + 0.18 * chance("brick", row, left)
-    color = color_of_hue(hue=0.03, saturation=0.6, value=value)
+    color = color_of_hue(
+        hue=0.03,
+        saturation=0.6,
+        value=value,
+    )
     pen.rectangle((left + 2, top + 2, right, bottom), fill=color)
 
 
 def draw_shirt(name: str, number: int = 0) -> Picture:
     """A product before a plain ground, for where nobody has uploaded one."""
     hue = chance(name) + number * 0.31
-    cloth = color_of_hue(hue=hue, saturation=0.7, value=0.66)
-    stripes = color_of_hue(hue=hue, saturation=0.7, value=0.54)
+    cloth = color_of_hue(
+        hue=hue,
+        saturation=0.7,
+        value=0.66,
+    )
+    stripes = color_of_hue(
+        hue=hue,
+        saturation=0.7,
+        value=0.54,
+    )
     image = Image.new("RGB", (_SHIRT_EDGE, _SHIRT_EDGE), _PAPER)
     pen = ImageDraw.Draw(image)
     middle = _SHIRT_EDGE // 2

@@ -78,11 +78,20 @@ def with_plaque(
     panel = _draw_plaque(plaque, layout, letters)
     place = layout.panel.place(panel.width, panel.height, down=1.0)
     canvas = draw(layout.size, layout.scene_without(place))
-    paste_panel(canvas, panel=panel, place=place, radius=letters * 0.5)
+    paste_panel(
+        canvas,
+        panel=panel,
+        place=place,
+        radius=letters * 0.5,
+    )
     return enlarged(canvas, size)
 
 
-def _draw_plaque(plaque: Plaque, layout: Layout, letters: float) -> Picture:
+def _draw_plaque(
+    plaque: Plaque,
+    layout: Layout,
+    letters: float,
+) -> Picture:
     """As high as it needs to be, with letters of this size or as small as it takes."""
     width = round(layout.panel.width)
     most_height = round(layout.panel.height)

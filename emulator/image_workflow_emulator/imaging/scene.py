@@ -101,7 +101,11 @@ def _own_colors(colors: Picture) -> set[int]:
     return {color for color, count in side_counts.items() if count >= 2}
 
 
-def _contrast(small: Picture, patch: Mask, border: Mask) -> float:
+def _contrast(
+    small: Picture,
+    patch: Mask,
+    border: Mask,
+) -> float:
     """The largest difference of a channel between the mean of the patch and that of the
     border.
     """

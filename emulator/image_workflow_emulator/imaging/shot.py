@@ -119,7 +119,12 @@ class Shot:
         canvas.paint_all(products_alone, aside)
         self._paint_group(canvas, stage.from_left(width), across=0.5)
 
-    def _paint_group(self, canvas: Canvas, stage: Box, across: float) -> None:
+    def _paint_group(
+        self,
+        canvas: Canvas,
+        stage: Box,
+        across: float,
+    ) -> None:
         """Paint people side by side; `across` is as in a view."""
         people = self._recipe.people
         height = self._figure_height(stage)
@@ -140,7 +145,12 @@ class Shot:
             room = first_room.moved(across=number * width)
             self._paint_figure(canvas, number, room)
 
-    def _paint_figure(self, canvas: Canvas, number: int, room: Box) -> None:
+    def _paint_figure(
+        self,
+        canvas: Canvas,
+        number: int,
+        room: Box,
+    ) -> None:
         width = room.height * FIGURE_ASPECT
         on_floor = room.place(width / 2, room.height)
         canvas.paint_shadow(on_floor)

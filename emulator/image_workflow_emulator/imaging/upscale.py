@@ -31,7 +31,12 @@ def _paste_mark(image: Picture, text: str) -> None:
     """Paste it at the top: a picture of ours has its plaque at the bottom."""
     height = round(max(image.size) * _MARK_SHARE)
     face = Face(round(height * 0.7))
-    mark = sign(text, face=face, height=height, color=INK)
+    mark = sign(
+        text,
+        face=face,
+        height=height,
+        color=INK,
+    )
     margin = height // 2
     left = image.width - mark.width - margin
     image.paste(mark, (left, margin))

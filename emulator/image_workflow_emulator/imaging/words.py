@@ -206,7 +206,11 @@ def _script_without_font(character: str) -> str:
 # Lines --------------------------------------------------------------------------------
 
 
-def shorten(text: str, face: Face, width: float) -> str:
+def shorten(
+    text: str,
+    face: Face,
+    width: float,
+) -> str:
     """As much of one line as fits `width` pixels, with an ellipsis if something is left
     out.
     """
@@ -217,7 +221,11 @@ def shorten(text: str, face: Face, width: float) -> str:
     return text[:count].rstrip() + _ELLIPSIS
 
 
-def _fitting_length(text: str, face: Face, width: float) -> int:
+def _fitting_length(
+    text: str,
+    face: Face,
+    width: float,
+) -> int:
     """How many characters fit."""
 
     def length_of(count: int) -> float:
@@ -228,7 +236,12 @@ def _fitting_length(text: str, face: Face, width: float) -> int:
     return max(0, fitting_counts - 1)
 
 
-def wrap(text: str, face: Face, width: float, most_lines: int) -> list[str]:
+def wrap(
+    text: str,
+    face: Face,
+    width: float,
+    most_lines: int,
+) -> list[str]:
     """The text in lines of at most `width` pixels; the last one takes what is left,
     shortened.
     """
@@ -251,7 +264,11 @@ def wrap(text: str, face: Face, width: float, most_lines: int) -> list[str]:
     return lines
 
 
-def _words_in(text: str, face: Face, width: float) -> Iterator[str]:
+def _words_in(
+    text: str,
+    face: Face,
+    width: float,
+) -> Iterator[str]:
     """The words of a text; one that is wider than a line is in parts."""
     for word in plain_text(text).split():
         rest = word

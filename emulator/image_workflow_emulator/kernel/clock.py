@@ -129,7 +129,13 @@ class Timeline:
     def __len__(self) -> int:
         return sum(map(len, self._dues.values()))
 
-    def schedule(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
+    def schedule(
+        self,
+        due: int,
+        kind: str,
+        subject: str,
+        detail: int = 0,
+    ) -> None:
         """Schedule an event at an instant; those of one instant happen in the order in
         which they were scheduled.
         """

@@ -94,7 +94,11 @@ class Identifiers:
 
 
 @lru_cache(maxsize=100)
-def _digest(key: bytes, prefix: str, block: int) -> str:
+def _digest(
+    key: bytes,
+    prefix: str,
+    block: int,
+) -> str:
     """Return the digits of a block of identifiers: requests that follow each other need
     the same one.
     """

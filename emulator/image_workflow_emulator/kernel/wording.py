@@ -32,7 +32,11 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}s"
 
 
-def first_of(names: Iterable[object], most: int = 5, separator: str = ", ") -> str:
+def first_of(
+    names: Iterable[object],
+    most: int = 5,
+    separator: str = ", ",
+) -> str:
     """Name the first of several things, and say how many more there are: `a, b and 3
     more`.
     """

@@ -43,7 +43,11 @@ def sections_of(item: pytest.Item) -> list[Section]:
 
 
 @contextmanager
-def _section(sections: list[Section], title: str, subject: str) -> Iterator[list[str]]:
+def _section(
+    sections: list[Section],
+    title: str,
+    subject: str,
+) -> Iterator[list[str]]:
     """Add the lines that the block writes as a section, unless it writes none.
 
     What goes wrong in the block is the last line.
@@ -62,7 +66,11 @@ def _section(sections: list[Section], title: str, subject: str) -> Iterator[list
         sections.append((title, "\n".join(lines)))
 
 
-def _describe_journal(lines: list[str], sandbox: "Sandbox", start: int) -> None:
+def _describe_journal(
+    lines: list[str],
+    sandbox: "Sandbox",
+    start: int,
+) -> None:
     """Describe the requests after a sequence number, and what else may be the reason."""
     requests = sandbox.requests(since=start, limit=MAX_REQUESTS + 1)
     if len(requests) > MAX_REQUESTS:

@@ -149,7 +149,11 @@ def sandbox_options(settings: Settings) -> dict[str, Any]:
     }
 
 
-def refusal_text(settings: Settings, detail: str, otherwise: str = "") -> str:
+def refusal_text(
+    settings: Settings,
+    detail: str,
+    otherwise: str = "",
+) -> str:
     """Return the emulator's refusal of settings, as who wrote them can read it.
 
     The name of the option takes the place of the emulator's own, such as `/clock` or

@@ -72,7 +72,12 @@ class ScenarioLibrary:
                 expected=choice_of(names, "the name of a scenario"),
                 suggestions=nearest(name, names),
             )
-            complaint = Complaint(file="scenarios", line=0, column=0, words=words)
+            complaint = Complaint(
+                file="scenarios",
+                line=0,
+                column=0,
+                words=words,
+            )
             raise DocumentError([complaint])
         if not name.startswith(PROBLEM_PREFIX):
             return library_files()[name].read_text(encoding="utf-8")

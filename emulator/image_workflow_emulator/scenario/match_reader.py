@@ -23,14 +23,23 @@ class MatchReader:
         self._contract = contract
         self._world = world
 
-    def read(self, steps: Steps, given: Fields, default: Kind) -> Match:
+    def read(
+        self,
+        steps: Steps,
+        given: Fields,
+        default: Kind,
+    ) -> Match:
         """Read a match; `default` is its kind if it names none."""
         kind = _named_kind(given) or default
         conditions = dict(given)
         names = conditions.pop(kind, EVERY)
         if isinstance(names, str):
             names = [names]
-        match = Match(kind=kind, names=frozenset(names), **conditions)
+        match = Match(
+            kind=kind,
+            names=frozenset(names),
+            **conditions,
+        )
         self.check_names(steps, given)
         self._check_body(steps, match)
         self._check_query(steps, match)

@@ -163,7 +163,12 @@ class When(Struct, frozen=True):
     per: Subject | None = None
     """What matches are counted for separately; None: they are counted together."""
 
-    def holds(self, number: int, elapsed_ms: int, draw: float) -> bool:
+    def holds(
+        self,
+        number: int,
+        elapsed_ms: int,
+        draw: float,
+    ) -> bool:
         """Tell whether the rule is due on its match of this number.
 
         `draw` is a number from 0 up to but not including 1.

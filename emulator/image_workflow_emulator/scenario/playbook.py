@@ -193,7 +193,12 @@ class Playbook:
             _counts=self.counts[rule.name],
         )
 
-    def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
+    def _is_due(
+        self,
+        rule: Rule,
+        facts: Facts,
+        now: int,
+    ) -> bool:
         """Tell whether a rule is due on its next match."""
         counts = self.counts[rule.name]
         number = counts.next_number(_subject(rule, facts))

@@ -68,7 +68,12 @@ class RuleReader:
             then=json.dumps(then_as_written, ensure_ascii=False),
         )
 
-    def _read_match(self, steps: Steps, given: Fields, fault: Fault) -> Match:
+    def _read_match(
+        self,
+        steps: Steps,
+        given: Fields,
+        fault: Fault,
+    ) -> Match:
         """Read what a rule means: work, if it says nothing and has no fault."""
         default: Kind = "operation"
         if fault is NO_FAULT:
@@ -93,7 +98,12 @@ class RuleReader:
                 at_key=True,
             )
 
-    def _check_name(self, steps: Steps, name: str, index: int) -> None:
+    def _check_name(
+        self,
+        steps: Steps,
+        name: str,
+        index: int,
+    ) -> None:
         """Complain of a name that another rule has."""
         first = self._first_use.setdefault(name, index)
         if first == index:
@@ -123,7 +133,12 @@ class RuleReader:
             self._document.complain((*steps, "for"), expected)
         return when
 
-    def _check_code(self, steps: Steps, code: str, match: Match) -> None:
+    def _check_code(
+        self,
+        steps: Steps,
+        code: str,
+        match: Match,
+    ) -> None:
         """Complain of a code that the contract does not allow for each operation."""
         operations = self._matches.operations(match)
         unable = [

@@ -204,7 +204,11 @@ def _timed_change(
     )
 
 
-def _after(matches: MatchReader, steps: Steps, given: Fields) -> After:
+def _after(
+    matches: MatchReader,
+    steps: Steps,
+    given: Fields,
+) -> After:
     match = matches.read((*steps, "match"), given["match"], "operation")
     return After(match, given.get("nth", 1))
 

@@ -179,7 +179,12 @@ class WorldNames(Struct, frozen=True):
             return frozenset(names)
         return frozenset(name for name, team in names.items() if team == self.only)
 
-    def with_world(self, document: Document, world: Fields, steps: Steps) -> Self:
+    def with_world(
+        self,
+        document: Document,
+        world: Fields,
+        steps: Steps,
+    ) -> Self:
         """Return these names with those that a world in a document adds.
 
         Complains of a Team that it cannot change, and of a key that another Team has.
@@ -204,7 +209,12 @@ class WorldNames(Struct, frozen=True):
                     )
         return replace(self, teams=teams, keys=keys)
 
-    def _check_team(self, document: Document, place: Steps, name: str) -> None:
+    def _check_team(
+        self,
+        document: Document,
+        place: Steps,
+        name: str,
+    ) -> None:
         document.check_word(
             place,
             word=name,

@@ -64,7 +64,12 @@ def server_config(application: Any) -> Config:
 class ServedApplication(Protocol):
     """The application, as far as its server ends it."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Answer one request, or the events of the lifespan."""
 
     def stop(self) -> None:

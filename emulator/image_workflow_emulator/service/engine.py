@@ -26,7 +26,11 @@ _EVENTS_OF_WORK = frozenset(
 )
 
 
-def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
+def settle(
+    sandbox: Sandbox,
+    instant: int,
+    slice_ms: float = inf,
+) -> int:
     """Apply all events due by an instant, in order, each at its own; return their
     number.
 

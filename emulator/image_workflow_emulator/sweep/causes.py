@@ -55,7 +55,11 @@ class Cause(Struct, frozen=True):
     """Repeats one of the runs."""
 
 
-def causes_of(runs: Sequence[Run], gate: Gate, line: LineToRepeat) -> list[Cause]:
+def causes_of(
+    runs: Sequence[Run],
+    gate: Gate,
+    line: LineToRepeat,
+) -> list[Cause]:
     """Return what is to be fixed: the worst first, and of what is equal the most
     frequent.
     """
@@ -119,7 +123,11 @@ def _joined(groups: _Groups) -> Iterator[tuple[Habit, list[Run]]]:
         yield habit, joined
 
 
-def _cause(habit: Habit, runs: Sequence[Run], line: LineToRepeat) -> Cause:
+def _cause(
+    habit: Habit,
+    runs: Sequence[Run],
+    line: LineToRepeat,
+) -> Cause:
     operations = list(dict.fromkeys(run.trial.operation for run in runs))
     cells = list(dict.fromkeys(run.cell for run in runs))
     tests = list(dict.fromkeys(run.test for run in runs if run.test))

@@ -155,7 +155,11 @@ class _Sweep(click.Command):
     help="exit with 3 if fewer of the classes were tried",
 )
 @reporting
-@settings_options(port="0", access_log="off", clock="auto")
+@settings_options(
+    port="0",
+    access_log="off",
+    clock="auto",
+)
 @command_words
 @click.pass_obj
 def command(

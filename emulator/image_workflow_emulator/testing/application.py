@@ -66,7 +66,12 @@ class EmulatorApplication:
         """The event loop that served the last request."""
         self._loop_thread = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Answer a request, or the events of a server's life."""
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
@@ -189,7 +194,11 @@ async def ask(
     )
 
 
-def _scope_of(method: str, target: str, headers: Mapping[str, str]) -> dict[str, Any]:
+def _scope_of(
+    method: str,
+    target: str,
+    headers: Mapping[str, str],
+) -> dict[str, Any]:
     """Return the ASGI scope of a request."""
     path, _, query = target.partition("?")
     sent_headers = {**headers, "Host": HOST}

@@ -38,7 +38,13 @@ class Given:
     def __init__(self, plane: ControlClient) -> None:
         self._plane = plane
 
-    def product(self, name: str, *, photos: int = 1, **fields: Any) -> Resource:
+    def product(
+        self,
+        name: str,
+        *,
+        photos: int = 1,
+        **fields: Any,
+    ) -> Resource:
         """Make a Product.
 
         `name`: what it is called. `photos`: the number of its photos, which are drawn.
@@ -48,9 +54,20 @@ class Given:
             >>> shirt["name"], len(shirt["asset_ids"])
             ('Linen shirt', 2)
         """
-        return self._make("product", name=name, photos=photos, **fields)
+        return self._make(
+            "product",
+            name=name,
+            photos=photos,
+            **fields,
+        )
 
-    def fashion_model(self, name: str, *, photos: int = 1, **fields: Any) -> Resource:
+    def fashion_model(
+        self,
+        name: str,
+        *,
+        photos: int = 1,
+        **fields: Any,
+    ) -> Resource:
         """Make a Fashion Model, and return it when it is finished.
 
         `name`: what it is called. `photos`: the number of its photos, which are drawn.
@@ -59,7 +76,12 @@ class Given:
             >>> given.fashion_model("Ava")["name"]
             'Ava'
         """
-        return self._make("fashion_model", name=name, photos=photos, **fields)
+        return self._make(
+            "fashion_model",
+            name=name,
+            photos=photos,
+            **fields,
+        )
 
     def background(self, name: str, **fields: Any) -> Resource:
         """Make a Background, and return it when it is finished.

@@ -59,7 +59,12 @@ class Service:
         self._sends_whole = sends_whole
         self._v1 = V1(contract, sandboxes)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Answer one request, which has passed the door."""
         head: Head = scope[HEAD]
         body = Body(receive, head.has_body())
@@ -189,7 +194,11 @@ def _record(
     )
 
 
-def _leave(exchange: Exchange, journal: Journal, answer: Answer | None) -> bool:
+def _leave(
+    exchange: Exchange,
+    journal: Journal,
+    answer: Answer | None,
+) -> bool:
     """Complete the record in the journal of its arrival: a reset gives the sandbox
     another one. Return False if it was cleared.
     """
@@ -213,7 +222,11 @@ def _leave(exchange: Exchange, journal: Journal, answer: Answer | None) -> bool:
     return journal.leave(record, clock.now(), is_timed=not clock.skips_waits)
 
 
-def _shows_key(sandbox: Sandbox, destination: Destination, head: Head) -> bool:
+def _shows_key(
+    sandbox: Sandbox,
+    destination: Destination,
+    head: Head,
+) -> bool:
     """Return whether the head of a request shows the key of a credential where none
     belongs.
 

@@ -112,7 +112,11 @@ def _check_head(exchange: Exchange) -> None:
         raise _wrong_size(session, count_of(announced_bytes, "byte"))
 
 
-def _check_header(head: Head, name: str, value: str) -> None:
+def _check_header(
+    head: Head,
+    name: str,
+    value: str,
+) -> None:
     sent = head.headers.get(name.encode())
     if sent is None:
         found = "nothing"

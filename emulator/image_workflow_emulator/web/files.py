@@ -186,7 +186,11 @@ def _has_copy(head: Head, etag: bytes) -> bool:
     return etag in tags or tags == [b"*"]
 
 
-def _find_part(head: Head, size: int, etag: bytes) -> range | None:
+def _find_part(
+    head: Head,
+    size: int,
+    etag: bytes,
+) -> range | None:
     """Return the one range that was asked for; None for the whole file: a server may
     ignore a range.
 
@@ -211,7 +215,11 @@ def _find_part(head: Head, size: int, etag: bytes) -> range | None:
     return part
 
 
-def _range_of(first: str, last: str, size: int) -> range | None:
+def _range_of(
+    first: str,
+    last: str,
+    size: int,
+) -> range | None:
     """Return a range from its two numbers, of which one may be missing; None for a range
     that means nothing.
     """

@@ -32,7 +32,11 @@ def list_of(name: str, collection_of: Callable[[Store], Collection[Any]]) -> Han
     )
 
 
-def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
+def _page(
+    call: Call,
+    name: str,
+    collection: Collection[Any],
+) -> Page[Any]:
     """Return the page that the query asks for, which is kept while nothing changes."""
     if call.sandbox.readings.list_freshness == "lag":  # D74
         seen_until = call.now - LIST_LAG_MS

@@ -142,7 +142,13 @@ class PictureWorker:
 
     # Drawing --------------------------------------------------------------------------
 
-    async def _data(self, images: ImageStore, key: str, *, is_asked: bool) -> bytes:
+    async def _data(
+        self,
+        images: ImageStore,
+        key: str,
+        *,
+        is_asked: bool,
+    ) -> bytes:
         """Draw a picture and its inputs, unless they are here.
 
         If memory is short, the images may drop any of them.

@@ -37,7 +37,11 @@ _TIMESTAMP: Final = re.compile(
 escaped."""
 
 
-def vary(answer: Answer, readings: Readings, is_evolved: bool) -> Answer:
+def vary(
+    answer: Answer,
+    readings: Readings,
+    is_evolved: bool,
+) -> Answer:
     """Return an answer as the readings write it.
 
     An evolved one has more headers, and more fields if it is JSON.
@@ -56,7 +60,11 @@ def vary(answer: Answer, readings: Readings, is_evolved: bool) -> Answer:
     return Answer(answer.status, (*headers.items(), *added), body)
 
 
-def _varied_json(body: bytes, readings: Readings, is_evolved: bool) -> bytes:
+def _varied_json(
+    body: bytes,
+    readings: Readings,
+    is_evolved: bool,
+) -> bytes:
     """Return a body with more fields, and with timestamps as the readings write them."""
     if is_evolved:
         evolved = _evolved_value(msgspec.json.decode(body))

@@ -53,7 +53,12 @@ def with_urllib3() -> Send:
     retries = retries.new(raise_on_status=False)
     pool = urllib3.PoolManager(retries=retries, timeout=LIMIT)
 
-    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+    def send(
+        method: str,
+        url: str,
+        body: Any,
+        headers: dict[str, str],
+    ) -> Answer:
         content = {"json": body}
         if isinstance(body, bytes) or body is None:
             content = {"body": body}
@@ -70,7 +75,12 @@ def with_requests() -> Send:
     adapter.max_retries = adapter.max_retries.new(raise_on_status=False)
     session.mount("http://", adapter)
 
-    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+    def send(
+        method: str,
+        url: str,
+        body: Any,
+        headers: dict[str, str],
+    ) -> Answer:
         content = {"json": body}
         if isinstance(body, bytes):
             content = {"data": body}
@@ -90,7 +100,12 @@ def with_httpx_retries() -> Send:
     transport = remedy_of("python-httpx", httpx_retries)
     client = httpx.Client(transport=transport, timeout=LIMIT)
 
-    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+    def send(
+        method: str,
+        url: str,
+        body: Any,
+        headers: dict[str, str],
+    ) -> Answer:
         content = {"json": body}
         if isinstance(body, bytes):
             content = {"content": body}
@@ -124,7 +139,12 @@ def with_aiohttp_retry() -> Send:
 
     client = runner.run(begin())
 
-    async def ask(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+    async def ask(
+        method: str,
+        url: str,
+        body: Any,
+        headers: dict[str, str],
+    ) -> Answer:
         content = {"json": body}
         if isinstance(body, bytes):
             content = {"data": body}
@@ -132,7 +152,12 @@ def with_aiohttp_retry() -> Send:
             received = await answer.read()
             return answer.status, lower_case(answer.headers), received
 
-    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+    def send(
+        method: str,
+        url: str,
+        body: Any,
+        headers: dict[str, str],
+    ) -> Answer:
         return runner.run(ask(method, url, body, headers))
 
     return send
@@ -153,7 +178,12 @@ class Stop(Exception):
 class Client:
     """Does what a program would do, on one of the libraries."""
 
-    def __init__(self, send: Send, base_url: str, key: str) -> None:
+    def __init__(
+        self,
+        send: Send,
+        base_url: str,
+        key: str,
+    ) -> None:
         self.send = send
         self.base_url = base_url
         self.authorization = {"Authorization": f"Bearer {key}"}
@@ -186,7 +216,12 @@ class Client:
                 return status, answered, content
         raise Stop("lost", url)
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+    ) -> Any:
         """Call an operation; a write has a key of its own."""
         headers = dict(self.authorization)
         if method != "GET":

@@ -41,7 +41,12 @@ client = AuthenticatedClient(
 )
 
 
-def send_bytes(method: str, url: str, headers: Mapping[str, str], data: bytes) -> str:
+def send_bytes(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    data: bytes,
+) -> str:
     """Send raw bytes as an Upload Session asks; return the upload token."""
     request = urllib.request.Request(url, data, dict(headers), method=method)
     with urllib.request.urlopen(request, timeout=30) as answer:
@@ -91,7 +96,11 @@ announced = models.CreateUpload(
     content_type=models.UploadContentType("image/jpeg"),
     size_bytes=len(PHOTO),
 )
-session = create_upload.sync(client=client, body=announced, idempotency_key="upload")
+session = create_upload.sync(
+    client=client,
+    body=announced,
+    idempotency_key="upload",
+)
 assert isinstance(session, models.UploadSession)
 recipe = session.upload
 token = send_bytes(
@@ -114,7 +123,11 @@ shirt = models.ProductWrite(
     asset_ids=[photo.id],
     primary_asset_id=photo.id,
 )
-product = create_product.sync(client=client, body=shirt, idempotency_key="product")
+product = create_product.sync(
+    client=client,
+    body=shirt,
+    idempotency_key="product",
+)
 assert isinstance(product, models.Product)
 
 # Have a fashion model made, and change it at once and by an Operation.

@@ -52,7 +52,11 @@ def show_clock(control: ControlClient, form: str) -> None:
 @click.argument("seconds", metavar="SPAN", type=SPAN)
 @form("table", "json")
 @of_sandbox
-def advance(control: ControlClient, seconds: float, form: str) -> None:
+def advance(
+    control: ControlClient,
+    seconds: float,
+    form: str,
+) -> None:
     """Move forward by a span such as 90s, 250ms, 2m or 1h."""
     clock = _moved(control, {"seconds": seconds})
     _show(form, clock)
@@ -62,7 +66,11 @@ def advance(control: ControlClient, seconds: float, form: str) -> None:
 @click.argument("timestamp", metavar="TIMESTAMP")
 @form("table", "json")
 @of_sandbox
-def advance_to(control: ControlClient, timestamp: str, form: str) -> None:
+def advance_to(
+    control: ControlClient,
+    timestamp: str,
+    form: str,
+) -> None:
     """Move forward to a timestamp such as 2026-01-01T00:01:00.000Z."""
     clock = _moved(control, {"to": timestamp})
     _show(form, clock)
@@ -90,7 +98,11 @@ def advance_until_idle(control: ControlClient, form: str) -> None:
 @click.argument("mode", type=Text(CLOCK))
 @form("table", "json")
 @of_sandbox
-def change_mode(control: ControlClient, mode: str, form: str) -> None:
+def change_mode(
+    control: ControlClient,
+    mode: str,
+    form: str,
+) -> None:
     """Change the mode: real, manual, auto, or a rate such as x60."""
     clock = control.call("PUT", "clock", {"mode": mode})
     _show(form, clock)

@@ -17,7 +17,12 @@ from image_workflow_emulator.console.values import FILE
         "the service."
     ),
 )
-@click.argument("files", metavar="[FILE ...]", type=FILE, nargs=-1)
+@click.argument(
+    "files",
+    metavar="[FILE ...]",
+    type=FILE,
+    nargs=-1,
+)
 @reporting
 @of_sandbox
 def command(

@@ -15,7 +15,12 @@ from image_workflow_emulator.console.values import FILE, PERCENTAGE
 
 
 @click.command("coverage")
-@click.argument("files", metavar="[FILE ...]", type=FILE, nargs=-1)
+@click.argument(
+    "files",
+    metavar="[FILE ...]",
+    type=FILE,
+    nargs=-1,
+)
 @click.option("--fail-under", type=PERCENTAGE, help="exit with 1 if less is covered")
 @reporting
 @of_sandbox

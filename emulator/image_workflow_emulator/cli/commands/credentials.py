@@ -37,7 +37,11 @@ def list_credentials(control: ControlClient, form: str) -> None:
 @click.argument("key")
 @form("table", "json")
 @of_sandbox
-def revoke(control: ControlClient, key: str, form: str) -> None:
+def revoke(
+    control: ControlClient,
+    key: str,
+    form: str,
+) -> None:
     """Revoke a credential, by its key in the sandbox or in the world."""
     credential = _with_state(control, key, "revoked")
     _show(form, credential)
@@ -47,13 +51,21 @@ def revoke(control: ControlClient, key: str, form: str) -> None:
 @click.argument("key")
 @form("table", "json")
 @of_sandbox
-def restore(control: ControlClient, key: str, form: str) -> None:
+def restore(
+    control: ControlClient,
+    key: str,
+    form: str,
+) -> None:
     """Make a revoked credential active again."""
     credential = _with_state(control, key, "active")
     _show(form, credential)
 
 
-def _with_state(control: ControlClient, key: str, state: str) -> dict[str, Any]:
+def _with_state(
+    control: ControlClient,
+    key: str,
+    state: str,
+) -> dict[str, Any]:
     """Change the state of a credential, and return the credential."""
     credential = control.credential(key)
     step = path_step(credential["id"])

@@ -81,9 +81,18 @@ SPEAKER: Final = "Image Workflow Emulator"
     type=PERCENTAGE,
     help="exit with 1 if less of it was covered",
 )
-@click.option("--fault", type=FILE, hidden=True, help="the fault that a sweep tries")
+@click.option(
+    "--fault",
+    type=FILE,
+    hidden=True,
+    help="the fault that a sweep tries",
+)
 @reporting
-@settings_options(port="0", access_log="off", journal_requests="100000")
+@settings_options(
+    port="0",
+    access_log="off",
+    journal_requests="100000",
+)
 @command_words
 @click.pass_context
 def command(

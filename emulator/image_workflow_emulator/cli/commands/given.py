@@ -37,7 +37,12 @@ _COLUMNS: Final = ("object", "id", "name", "status")
 )
 @form("table", "json")
 @of_sandbox
-def command(control: ControlClient, file: str, team: str | None, form: str) -> None:
+def command(
+    control: ControlClient,
+    file: str,
+    team: str | None,
+    form: str,
+) -> None:
     """Make what a file lists, as YAML or JSON; - is standard input."""
     answer = control.exchange(
         "POST",

@@ -128,7 +128,11 @@ def _target(request: RecordedRequest) -> str:
 @click.argument("request")
 @form("text", "json", "curl")
 @of_sandbox
-def explain(control: ControlClient, request: str, form: str) -> None:
+def explain(
+    control: ControlClient,
+    request: str,
+    form: str,
+) -> None:
     """Explain one request: `last`, a sequence number or a Request-Id."""
     entry = control.explained(request)
     if form == "json":

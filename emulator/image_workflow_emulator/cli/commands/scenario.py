@@ -59,7 +59,11 @@ def command() -> None:
 @of_team
 @form("table", "json")
 @of_sandbox
-def show_status(control: ControlClient, team: str | None, form: str) -> None:
+def show_status(
+    control: ControlClient,
+    team: str | None,
+    form: str,
+) -> None:
     """Show the running scenario (the default)."""
     status = control.call("GET", "scenario", query={"team": team})
     name = status["scenario"] or "none"
@@ -79,7 +83,11 @@ def show_status(control: ControlClient, team: str | None, form: str) -> None:
 @click.argument("scenario", metavar="NAME|FILE", type=Text(SCENARIO))
 @of_team
 @of_sandbox
-def use(control: ControlClient, scenario: str, team: str | None) -> None:
+def use(
+    control: ControlClient,
+    scenario: str,
+    team: str | None,
+) -> None:
     """Run a scenario of the library, or a YAML file, from now on."""
     with calling_missing(scenario):
         status = control.use_scenario(scenario, team)
@@ -124,7 +132,13 @@ def show_scenario(name: str) -> None:
 
 
 @command.command("check")
-@click.argument("files", metavar="FILE ...", type=FILE, nargs=-1, required=True)
+@click.argument(
+    "files",
+    metavar="FILE ...",
+    type=FILE,
+    nargs=-1,
+    required=True,
+)
 @click.option(
     "--world",
     type=FILE,
@@ -134,7 +148,11 @@ def show_scenario(name: str) -> None:
     help="the world whose Teams and keys they name (default: built in)",
 )
 @reporting
-def check(output: ReportOutput, files: tuple[str, ...], world: str | None) -> int:
+def check(
+    output: ReportOutput,
+    files: tuple[str, ...],
+    world: str | None,
+) -> int:
     """Check scenario files as `serve --scenario` would.
 
     Also warns of a pause that may never end. The exit status is 2 if a file cannot be

@@ -61,7 +61,11 @@ def concurrency_unit(traffic: Traffic) -> Observations:
             yield Observation(fits, call, description)
 
 
-def _fits_budget(used: int, works: int, slots: int) -> Fits:
+def _fits_budget(
+    used: int,
+    works: int,
+    slots: int,
+) -> Fits:
     if used == works:
         return ["plain"]
     if works < used <= slots:

@@ -77,7 +77,11 @@ class _Product(NamedTuple):
     photos: Sequence[str]
 
 
-def _product_before(traffic: Traffic, call: RecordedCall, identifier: str) -> _Product:
+def _product_before(
+    traffic: Traffic,
+    call: RecordedCall,
+    identifier: str,
+) -> _Product:
     """Return a Product as it was shown last before a call; without photos if unknown."""
     snapshots = traffic.snapshots_of("product", identifier)
     before = bisect_left(snapshots, call.number, key=_number_of)

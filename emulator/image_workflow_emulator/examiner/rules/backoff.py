@@ -132,7 +132,11 @@ def _rows_of_failures(history: History, requests: Requests) -> Iterator[Row]:
     yield from rows_of(requests, _is_failure, is_over)
 
 
-def _follows(history: History, last: Request, request: Request) -> bool:
+def _follows(
+    history: History,
+    last: Request,
+    request: Request,
+) -> bool:
     return history.knows(request, last) and is_wait_measured(last, request)
 
 

@@ -80,7 +80,12 @@ def _suspects_in(body: bytes) -> Iterator[str]:
             yield from _ids_in(orjson.loads(body), is_id=False, depth=0)
 
 
-def _ids_in(value: Any, *, is_id: bool, depth: int) -> Iterator[str]:
+def _ids_in(
+    value: Any,
+    *,
+    is_id: bool,
+    depth: int,
+) -> Iterator[str]:
     """Iterate over the texts in JSON that are ids by the names of their members."""
     if depth > _MAX_DEPTH:
         return

@@ -134,7 +134,12 @@ class _Span(NamedTuple):
         return self.after < request.sequence and request.at < self.until
 
 
-def _polled(history: History, operation: str, *, lists_generations: bool) -> Verdicts:
+def _polled(
+    history: History,
+    operation: str,
+    *,
+    lists_generations: bool,
+) -> Verdicts:
     lists = filter(facts.is_success, history.to_operation(operation))
     same_lists = grouped(lists, lambda read: (history.client(read), read.query))
     for (client, _), reads in same_lists.items():

@@ -225,7 +225,11 @@ def _by_key(requests: Requests) -> Iterable[Requests]:
     return grouped(keyed_writes, attrgetter("idempotency_key")).values()
 
 
-def _is_replaced(history: History, attempts: Requests, following: Request) -> bool:
+def _is_replaced(
+    history: History,
+    attempts: Requests,
+    following: Request,
+) -> bool:
     """Whether a key was left without a reliable answer when the next one was sent."""
     last = attempts[-1]
     if _is_timed_out(history, last, following):
@@ -265,7 +269,11 @@ def _leaves_open(request: Request) -> bool:
     return request.code == "idempotency_in_progress"
 
 
-def _is_timed_out(history: History, request: Request, following: Request) -> bool:
+def _is_timed_out(
+    history: History,
+    request: Request,
+    following: Request,
+) -> bool:
     """Whether a client did not wait for the answer to its order, but let it come.
 
     It reads another work of the same intent, and never this one.
@@ -294,7 +302,11 @@ def _read_orders(history: History, request: Request) -> set[int]:
     }
 
 
-def _follows(history: History, last: Request, following: Request) -> bool:
+def _follows(
+    history: History,
+    last: Request,
+    following: Request,
+) -> bool:
     """Whether the client sent no other write in between.
 
     Else it may have given up, and what follows is a new wish.

@@ -134,7 +134,11 @@ def _direct_repetitions(history: History, workers: Workers) -> Iterator[_Repetit
                 yield _Repetition(refused, again)
 
 
-def _follows_directly(history: History, refused: Request, again: Request) -> bool:
+def _follows_directly(
+    history: History,
+    refused: Request,
+    again: Request,
+) -> bool:
     if not history.knows(again, refused):
         return False
     between = history.between(refused, again)[:_MAX_BETWEEN]

@@ -204,7 +204,11 @@ def _is_left(
     return history.is_over(finished_at) and listed_at < finished_at
 
 
-def _is_excused(history: History, admitted: Request, polls: Requests) -> bool:
+def _is_excused(
+    history: History,
+    admitted: Request,
+    polls: Requests,
+) -> bool:
     if polls and not facts.is_success(polls[-1]):
         return True
     return (

@@ -44,7 +44,13 @@ class Journal:
         if len(self.requests) > self.max_requests:
             self._drop_oldest()
 
-    def leave(self, request: RequestRecord, left_at: int, *, is_timed: bool) -> bool:
+    def leave(
+        self,
+        request: RequestRecord,
+        left_at: int,
+        *,
+        is_timed: bool,
+    ) -> bool:
         """Complete the record of a request that has left, within the bounds; tell
         whether it was not cleared meanwhile.
         """

@@ -78,7 +78,11 @@ def _check_state(call: Call, ingredient: Ingredient) -> Ingredient:
     return ingredient
 
 
-def _check_sources(kind: str, call: Call, target: Ingredient | None) -> Change:
+def _check_sources(
+    kind: str,
+    call: Call,
+    target: Ingredient | None,
+) -> Change:
     """422: the Assets that the work is made from are there."""
     intent = call.intent
     if "asset_id" in intent:
@@ -188,7 +192,11 @@ def _admit(call: Call, change: Change) -> Operation:
     return sandbox.store.operations.items[operation.id]
 
 
-def _schedule(sandbox: Sandbox, operation: Operation, now: int) -> None:
+def _schedule(
+    sandbox: Sandbox,
+    operation: Operation,
+    now: int,
+) -> None:
     """Schedule the start and the end of an Operation; what is due now happens now."""
     outcome = operation.outcome
     if work.skips_queue(sandbox):
@@ -212,7 +220,11 @@ def _target_of_create(sandbox: Sandbox, kind: str) -> str | None:
     return sandbox.identifiers.next(INGREDIENT_TYPES[kind].prefix)
 
 
-def _plan(call: Call, change: Change, planned: WorkOutcome) -> OperationOutcome:
+def _plan(
+    call: Call,
+    change: Change,
+    planned: WorkOutcome,
+) -> OperationOutcome:
     """Decide the outcome of the work at admission, from the scenario and the scene of
     the source (D30).
     """
@@ -235,7 +247,11 @@ def _plan(call: Call, change: Change, planned: WorkOutcome) -> OperationOutcome:
     )
 
 
-def _charge(sandbox: Sandbox, change: Change, planned: WorkOutcome) -> int:
+def _charge(
+    sandbox: Sandbox,
+    change: Change,
+    planned: WorkOutcome,
+) -> int:
     """Return what successful work costs: a Background is charged only for a foreground
     that is removed (D30).
     """
@@ -247,7 +263,11 @@ def _charge(sandbox: Sandbox, change: Change, planned: WorkOutcome) -> int:
     return change.price
 
 
-def _duration_ms(sandbox: Sandbox, change: Change, planned: WorkOutcome) -> int:
+def _duration_ms(
+    sandbox: Sandbox,
+    change: Change,
+    planned: WorkOutcome,
+) -> int:
     if planned.duration_ms is not None:
         return planned.duration_ms
     if work.skips_queue(sandbox) and change.price == 0:  # D71
@@ -262,14 +282,22 @@ def _duration_ms(sandbox: Sandbox, change: Change, planned: WorkOutcome) -> int:
     return durations_ms[change.kind]
 
 
-def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
+def start_operation(
+    sandbox: Sandbox,
+    operation_id: str,
+    now: int,
+) -> None:
     """Start an Operation: its time in the queue is over."""
     operations = sandbox.store.operations
     operation = operations.items[operation_id]
     operations.replace(work.started(operation, now))
 
 
-def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
+def finish_operation(
+    sandbox: Sandbox,
+    operation_id: str,
+    now: int,
+) -> None:
     """Finish an Operation: write its ingredient, or leave everything unchanged (section
     3, rule 3).
     """
@@ -287,7 +315,11 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     sandbox.images.release(outcome.source_keys)
 
 
-def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingredient:
+def _write_ingredient(
+    sandbox: Sandbox,
+    operation: Operation,
+    now: int,
+) -> Ingredient:
     """Create the ingredient of an Operation, or replace it by its new version."""
     resource = INGREDIENT_TYPES[operation.ingredient_kind]
     collection = sandbox.store.ingredients[resource.kind]

@@ -150,7 +150,11 @@ def _failure(outcome: WorkOutcome, slot: int) -> WorkError | None:
 # The end ------------------------------------------------------------------------------
 
 
-def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
+def start_generation(
+    sandbox: Sandbox,
+    generation_id: str,
+    now: int,
+) -> None:
     """Start a Generation and all its slots: its time in the queue is over."""
     generations = sandbox.store.generations
     queued = generations.items[generation_id]
@@ -166,7 +170,12 @@ def _started_output(output: Output) -> Output:
     return structs.replace(output, status=status)
 
 
-def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> None:
+def finish_output(
+    sandbox: Sandbox,
+    generation_id: str,
+    slot: int,
+    now: int,
+) -> None:
     """Finish a slot, and with the last one the Generation (section 3, rule 1)."""
     generation = sandbox.store.generations.items[generation_id]
     outputs = list(generation.outputs)
@@ -199,7 +208,11 @@ def _finished_output(
     return Output(status, asset_id, planned.failure)
 
 
-def _finished(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
+def _finished(
+    sandbox: Sandbox,
+    generation: Generation,
+    now: int,
+) -> Generation:
     """Return a Generation whose slots have all ended (D37)."""
     outputs = generation.outputs
     completed = sum(output.status == "completed" for output in outputs)

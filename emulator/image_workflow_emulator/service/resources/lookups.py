@@ -118,19 +118,31 @@ def refer_to_all(
     ]
 
 
-def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource | None:
+def _visible(
+    call: Call,
+    lookup: Lookup[Resource],
+    identifier: str,
+) -> Resource | None:
     collection = lookup.collection(call.sandbox.store)
     return collection.visible(call.team_id, identifier)
 
 
-def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
+def _remedy(
+    call: Call,
+    lookup: Lookup[Resource],
+    identifier: str,
+) -> str:
     collection = lookup.collection(call.sandbox.store)
     item = collection.items.get(identifier)
     path = f"/{lookup.noun.replace('_', '-')}s"
     return remedy_for_absent(call, item, f"use an id that GET {path} lists")
 
 
-def remedy_for_absent(call: Call, item: AnyResource | None, otherwise: str) -> str:
+def remedy_for_absent(
+    call: Call,
+    item: AnyResource | None,
+    otherwise: str,
+) -> str:
     """Say what to do about a resource that this Team cannot see; another Team's is
     visible to that Team's keys only.
     """

@@ -83,7 +83,11 @@ def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
     return headers
 
 
-def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> UploadSession:
+def find_signed(
+    sandbox: Sandbox | None,
+    session_id: str,
+    signed: str,
+) -> UploadSession:
     """Find the session of a signed URL; a reset of its sandbox drops it.
 
     Raises:
@@ -99,11 +103,19 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     )
 
 
-def _is_signed(sandbox: Sandbox, session: UploadSession, signed: str) -> bool:
+def _is_signed(
+    sandbox: Sandbox,
+    session: UploadSession,
+    signed: str,
+) -> bool:
     return sandbox.signer.verify(signed, *_signed_parts(session))
 
 
-def token(sandbox: Sandbox, session: UploadSession, digest: str) -> str:
+def token(
+    sandbox: Sandbox,
+    session: UploadSession,
+    digest: str,
+) -> str:
     """Return the upload token of a session's bytes; the same bytes have the same one
     (D16).
     """
@@ -128,7 +140,11 @@ def check_window(session: UploadSession, now: int) -> None:
         )
 
 
-def check_bytes(session: UploadSession, digest: str, now: int) -> None:
+def check_bytes(
+    session: UploadSession,
+    digest: str,
+    now: int,
+) -> None:
     """Refuse bytes that a session does not take.
 
     The digest of accepted bytes outlives them: other bytes are a conflict even when the
@@ -148,7 +164,12 @@ def check_bytes(session: UploadSession, digest: str, now: int) -> None:
     _check_present(session)
 
 
-def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -> str:
+def accept(
+    sandbox: Sandbox,
+    session: UploadSession,
+    digest: str,
+    data: bytes,
+) -> str:
     """Accept the complete bytes of a session, once, and return the upload token."""
     if session.digest is None:
         status = UPLOAD_SESSION.after(session.status, "bytes_accepted")
@@ -271,7 +292,11 @@ def _check_present(session: UploadSession) -> None:
         )
 
 
-def _finish(call: Call, session: UploadSession, event: SessionEvent) -> None:
+def _finish(
+    call: Call,
+    session: UploadSession,
+    event: SessionEvent,
+) -> None:
     sandbox = call.sandbox
     status = UPLOAD_SESSION.after(session.status, event)
     finished = structs.replace(session, status=status)

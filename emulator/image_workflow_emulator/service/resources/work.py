@@ -52,7 +52,11 @@ def queue_ms(sandbox: Sandbox) -> int:
     return sandbox.timings.queue_ms
 
 
-def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
+def decide(
+    call: Call,
+    kind: str,
+    outputs: int = 1,
+) -> WorkOutcome:
     """Ask the running scenarios, once, for the outcome of work that is being admitted;
     note the rule that decides it.
     """
@@ -73,7 +77,11 @@ def unfinished_operations(call: Call) -> list[Operation]:
     ]
 
 
-def operation_in_progress(where: str, why: str, operation: Operation) -> Problem:
+def operation_in_progress(
+    where: str,
+    why: str,
+    operation: Operation,
+) -> Problem:
     """Return the refusal of what an unfinished Operation is in the way of, and say what
     to do about it.
     """
@@ -101,7 +109,12 @@ def queued(call: Call, price: int) -> dict[str, Any]:
     }
 
 
-def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> None:
+def admit(
+    call: Call,
+    work_id: str,
+    order: Order,
+    finishes_at: int | None,
+) -> None:
     """Reserve the Credits and take the place (D40). `finishes_at` is None for work that
     never finishes.
     """
@@ -116,7 +129,12 @@ def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> No
 def started(work: SomeWork, now: int) -> SomeWork:
     """Return work whose time in the queue is over."""
     status = WORK.after(work.status, "started")
-    return structs.replace(work, status=status, started_at=now, updated_at=now)
+    return structs.replace(
+        work,
+        status=status,
+        started_at=now,
+        updated_at=now,
+    )
 
 
 def finished(

@@ -88,7 +88,11 @@ def check_rate(call: Call) -> None:
     team_rate.admitted.append(now)
 
 
-def _rate_problem(owner: str, limit: int, wait_ms: int) -> Problem:
+def _rate_problem(
+    owner: str,
+    limit: int,
+    wait_ms: int,
+) -> Problem:
     return Problem(
         "rate_limited",
         f"rate limit of the {owner} reached: {count_of(limit, 'request')} in 60 s; "

@@ -54,7 +54,11 @@ class Caller:
         return self.account.team.id
 
 
-def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
+def full_keys(
+    sandbox: Sandbox,
+    team_id: str,
+    now: int,
+) -> list[str]:
     """Return the keys of a Team's credentials that may write, in the order of their
     creation.
     """

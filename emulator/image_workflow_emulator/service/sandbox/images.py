@@ -134,7 +134,11 @@ class Picture:
         return self.content.recipe
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+@dataclass(
+    slots=True,
+    eq=False,
+    weakref_slot=True,
+)
 class ImageStore:
     """All pictures of a sandbox."""
 
@@ -147,9 +151,18 @@ class ImageStore:
 
     # New pictures ---------------------------------------------------------------------
 
-    def put(self, key: str, data: bytes, scene: Scene | None = None) -> None:
+    def put(
+        self,
+        key: str,
+        data: bytes,
+        scene: Scene | None = None,
+    ) -> None:
         """Keep encoded bytes under a new key, held once."""
-        content = Content(recipe=None, data=data, size_bytes=len(data))
+        content = Content(
+            recipe=None,
+            data=data,
+            size_bytes=len(data),
+        )
         self._add(key, content, scene)
         self.account(len(data))
 
@@ -184,7 +197,12 @@ class ImageStore:
         if was_dropped:  # since it was read, for an equal picture
             self.hold(recipe.inputs)
 
-    def _add(self, key: str, content: Content, scene: Scene | None = None) -> None:
+    def _add(
+        self,
+        key: str,
+        content: Content,
+        scene: Scene | None = None,
+    ) -> None:
         content.keys.add(key)
         secret = self.signer.sign("file", key)
         self.pictures[key] = Picture(content, scene, secret)

@@ -54,7 +54,12 @@ def injected_problem(
     )
 
 
-def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> int:
+def _wait_ms(
+    sandbox: Sandbox,
+    caller: Caller | None,
+    now: int,
+    code: str,
+) -> int:
     """Return how long the service itself would let a client wait."""
     if code == "rate_limited":
         return _RATE_RETRY_SECONDS * SECOND_MS

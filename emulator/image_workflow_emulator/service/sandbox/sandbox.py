@@ -145,7 +145,11 @@ class SandboxOptions(Beginning, frozen=True, kw_only=True):
     scenario: Scenario = NO_SCENARIO
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(
+    slots=True,
+    kw_only=True,
+    eq=False,
+)
 class SandboxState:
     """The whole state of a sandbox except pictures: what a state file contains, and
     from which everything else is rebuilt.
@@ -304,7 +308,11 @@ class Sandbox(SandboxState):
         values = {**NEW_TEAM, **described.values()}
         credits_at_start = values.pop("credits")
         team_id = self.identifiers.next("team")
-        team = Team(id=team_id, name=described.name, **values)
+        team = Team(
+            id=team_id,
+            name=described.name,
+            **values,
+        )
         account = TeamAccount(team)
         account.ledger.grant(credits_at_start, now, "start")
         self.accounts[team.id] = account

@@ -70,7 +70,11 @@ def count_rules(rules: dict[RuleKey, RuleCounts], playbook: Playbook) -> None:
         counts.fired += counted.fired
 
 
-def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
+def decide(
+    sandbox: Sandbox,
+    facts: Facts,
+    now: int,
+) -> Decision:
     """Ask once what happens to a request or to work.
 
     The Team's own scenario is asked, and if it decides nothing, that of all Teams.
@@ -82,7 +86,11 @@ def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
     return NOTHING_HAPPENS
 
 
-def decide_after_commit(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
+def decide_after_commit(
+    sandbox: Sandbox,
+    facts: Facts,
+    now: int,
+) -> Decision:
     """Ask once what happens to the answer to a request that was carried out."""
     for playbook in _playbooks_of(sandbox, facts):
         decision = playbook.decide_after_commit(facts, now)
@@ -105,7 +113,11 @@ def awaits_answer(sandbox: Sandbox) -> bool:
     return any(playbook.awaits_answer for playbook in sandbox.playbooks.values())
 
 
-def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
+def note_answer(
+    sandbox: Sandbox,
+    facts: Facts,
+    now: int,
+) -> None:
     """Make the changes that scenarios make right after the answer to such a request."""
     for team_id in (facts.team_id, EVERYONE):
         playbook = sandbox.playbooks.get(team_id)

@@ -17,7 +17,12 @@ CHANGE_EVENT = "scenario_change"
 CHANGE_END_EVENT = "scenario_change_end"
 
 
-def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
+def make_change(
+    sandbox: Sandbox,
+    team_id: str,
+    index: int,
+    now: int,
+) -> None:
     """Make one change of a running scenario's timeline."""
     playbook = sandbox.playbooks[team_id]
     timed = playbook.scenario.timeline[index]
@@ -44,7 +49,12 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     sandbox.feed.note("scenario", team_id)
 
 
-def end_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
+def end_change(
+    sandbox: Sandbox,
+    team_id: str,
+    index: int,
+    now: int,
+) -> None:
     """End one change of a running scenario's timeline: what it set goes back."""
     scenario = sandbox.playbooks[team_id].scenario
     timed = scenario.timeline[index]

@@ -259,7 +259,11 @@ def _check(archive: zipfile.ZipFile) -> None:
         raise StateError(f"{STATE} is not as it was saved (see {DIGEST}): {_CHANGED}")
 
 
-def _picture(archive: zipfile.ZipFile, memory: MemoryBudget, sha256: str) -> bytes:
+def _picture(
+    archive: zipfile.ZipFile,
+    memory: MemoryBudget,
+    sha256: str,
+) -> bytes:
     """Return the bytes of a picture; what can be drawn again makes room for them.
 
     Raises:
@@ -273,7 +277,11 @@ def _picture(archive: zipfile.ZipFile, memory: MemoryBudget, sha256: str) -> byt
     return data
 
 
-def _open(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> IO[bytes]:
+def _open(
+    archive: zipfile.ZipFile,
+    name: str,
+    limit_bytes: int,
+) -> IO[bytes]:
     member = archive.getinfo(name)
     if member.compress_type not in _BOUNDED_COMPRESSIONS:
         raise StateError(f"{name}: expected it to be stored or deflated")
@@ -285,6 +293,10 @@ def _open(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> IO[bytes]:
     return archive.open(member)
 
 
-def _read(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> bytes:
+def _read(
+    archive: zipfile.ZipFile,
+    name: str,
+    limit_bytes: int,
+) -> bytes:
     with _open(archive, name, limit_bytes) as file:
         return file.read()

@@ -29,7 +29,11 @@ def check_references(sandbox: Sandbox) -> None:
     _check_inputs(sandbox.images)
 
 
-def _check_team(sandbox: Sandbox, team_id: str, owned: str) -> None:
+def _check_team(
+    sandbox: Sandbox,
+    team_id: str,
+    owned: str,
+) -> None:
     if team_id not in sandbox.accounts:
         raise ValueError(f"{owned}: the Team {excerpt(team_id)} is missing")
 

@@ -308,4 +308,8 @@ def _state_of(head: Head, contract: Contract) -> SandboxState:
     values["options"] = SandboxOptions(**options)
     clock = Clock(head.clock, head.now)
     journal = Journal(last_sequence=head.last_sequence)
-    return SandboxState(**values, clock=clock, journal=journal)
+    return SandboxState(
+        **values,
+        clock=clock,
+        journal=journal,
+    )
