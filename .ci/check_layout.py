@@ -13,12 +13,15 @@ from typing import Final, NamedTuple, TypeGuard
 from check_words import ROOT, tracked
 
 MAX_COLUMNS: Final = 88
+ONE_A_LINE_FROM: Final = 3
+BOUND: Final = ("self", "cls")
 ADVICE: Final = {
     "packed": "assign one name a line; a tuple only unpacks or swaps",
     "nested": "write a choice within a choice as `if`",
     "twofold": "write a comprehension with two `for` as a loop or a helper",
     "tuples": "assert one thing a line, not two tuples",
     "crowded": "give each parameter or argument a line if one line does not hold all",
+    "abreast": "give each of three parameters or named arguments a line",
     "wide": f"a line of code has at most {MAX_COLUMNS} columns",
 }
 """Each rule, and what to write instead."""
@@ -58,11 +61,27 @@ def rule_broken_by(node: ast.AST) -> str:
     if isinstance(node, ast.Assert) and compares_tuples(node.test):
         return "tuples"
     if isinstance(node, ast.Call):
-        opening = node.func.end_lineno
-        return "crowded" if is_crowded([*node.args, *node.keywords], opening) else ""
+        return rule_broken_by_call(node)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return "crowded" if is_crowded(parameters(node.args), node.lineno) else ""
+        return rule_broken_by_signature(node)
     return ""
+
+
+def rule_broken_by_call(call: ast.Call) -> str:
+    """Return the rule that the arguments of a call break, or nothing."""
+    opening = call.func.end_lineno
+    if is_crowded([*call.args, *call.keywords], opening):
+        return "crowded"
+    return "abreast" if are_abreast(call.keywords) else ""
+
+
+def rule_broken_by_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """Return the rule that the parameters of a function break, or nothing."""
+    every = parameters(function.args)
+    if is_crowded(every, function.lineno):
+        return "crowded"
+    named = [parameter for parameter in every if parameter.arg not in BOUND]
+    return "abreast" if are_abreast(named) else ""
 
 
 def is_packed(node: ast.Assign) -> bool:
@@ -110,6 +129,12 @@ def is_crowded(
     """Tell whether several items share a line that is not the one they open on."""
     lines = {item.lineno for item in items}
     return len(items) > 1 and len(lines) == 1 and opening not in lines
+
+
+def are_abreast(items: Sequence[ast.keyword | ast.arg]) -> bool:
+    """Tell whether three items or more stand on one line."""
+    lines = {item.lineno for item in items}
+    return len(items) >= ONE_A_LINE_FROM and len(lines) == 1
 
 
 def code_lines(source: str, tree: ast.Module) -> set[int]:
