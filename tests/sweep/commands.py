@@ -165,10 +165,11 @@ def report_of(
     folder: Path,
     options: list[str],
     command: list[str],
+    **variables: str,
 ) -> Report:
     """Run a sweep to its end, and read its report."""
     file = folder / "report.json"
     file.unlink(missing_ok=True)
-    outcome = sweep([*options, "--report", str(file)], command)
+    outcome = sweep([*options, "--report", str(file)], command, **variables)
     assert file.exists(), outcome.complaint
     return Report(outcome.status, outcome.output, json.loads(file.read_text()))

@@ -1,54 +1,112 @@
 """Many cells in one run: what each test of a suite shows of its own cell."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.support.served import EMULATOR, run_program
-from tests.sweep.commands import report_of, suite, sweep, written
+from tests.sweep.commands import Report, report_of, suite, sweep, written
 
 LIMITED = "getTeam#1:rate_limited"
 
-TWO_CASES = """
+REPEATED = """
+import sys
+from pathlib import Path
+
 @pytest.mark.parametrize("attempts", [1, 2])
 def test_it(image_workflow, attempts):
     get(image_workflow, attempts)
 
-def test_nothing():
+def test_without_a_sandbox():
     with open({mark!r}, "a") as mark:
         mark.write("run ")
+
+def test_bytecode(image_workflow):
+    get(image_workflow, 2)
+    assert not sys.dont_write_bytecode
+    assert list(Path(sys.pycache_prefix).rglob("*.pyc"))
+
+RULE = {{
+    "match": {{"operation": "getTeam"}},
+    "when": {{"nth": 1}},
+    "then": {{"problem": "internal_error"}},
+}}
+
+@pytest.mark.image_workflow(scenario={{"scenario": "own", "rules": [RULE]}})
+def test_marked(image_workflow):
+    get(image_workflow, 3)
+    codes = [request.code for request in image_workflow.requests()]
+    assert "internal_error" in codes
+
+def test_changed(image_workflow):
+    image_workflow.use("internal-error")
+    get(image_workflow, 3)
 """
+"""Tests that are all repeated with one fault, but for the one without a sandbox."""
+
+
+class Repeated(NamedTuple):
+    """The sweep of REPEATED where Python may write no bytecode."""
+
+    suite_file: Path
+    marks_file: Path
+    report: Report
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory: pytest.TempPathFactory) -> Repeated:
+    marks_file = tmp_path_factory.mktemp("marks") / "runs"
+    suite_folder = tmp_path_factory.mktemp("suite")
+    suite_file = written(suite_folder, REPEATED.format(mark=str(marks_file)))
+    report = report_of(
+        tmp_path_factory.mktemp("report"),
+        ["--only", LIMITED],
+        suite(suite_file),
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+    return Repeated(suite_file, marks_file, report)
 
 
 def test_one_run_has_another_cell_in_every_test_also_in_parametrized_ones(
-    tmp_path: Path,
+    repeated: Repeated,
 ) -> None:
-    file = written(tmp_path, TWO_CASES.format(mark=str(tmp_path / "runs")))
-
-    report = report_of(tmp_path, ["--only", LIMITED], suite(file))
+    report = repeated.report
 
     assert "failed" == report.outcomes_by_test[LIMITED, "test_it[1]"]
     assert "survived" == report.outcomes_by_test[LIMITED, "test_it[2]"]
     assert 3 == report.content["counts"]["runs"]
 
 
-def test_a_test_without_a_sandbox_is_run_in_the_clean_run_alone(tmp_path: Path) -> None:
-    mark = tmp_path / "runs"
-    file = written(tmp_path, TWO_CASES.format(mark=str(mark)))
-
-    sweep(["--only", LIMITED], suite(file))
-
-    assert "run " == mark.read_text()
+def test_a_test_without_a_sandbox_is_run_in_the_clean_run_alone(
+    repeated: Repeated,
+) -> None:
+    assert "run " == repeated.marks_file.read_text()
 
 
-def test_the_command_of_a_cause_repeats_one_test(tmp_path: Path) -> None:
-    file = written(tmp_path, TWO_CASES.format(mark=str(tmp_path / "runs")))
-    report = report_of(tmp_path, ["--only", LIMITED], suite(file))
-    (cause,) = report.content["causes"]
+def test_bytecode_that_may_not_be_written_is_kept_beside_the_sweep(
+    repeated: Repeated,
+) -> None:
+    beside_the_suite = list(repeated.suite_file.parent.iterdir())
+
+    assert "survived" == repeated.report.outcomes_by_test[LIMITED, "test_bytecode"]
+    assert [repeated.suite_file] == beside_the_suite
+
+
+def test_a_scenario_of_the_test_itself_stays(repeated: Repeated) -> None:
+    report = repeated.report
+
+    assert "survived" == report.outcomes_by_test[LIMITED, "test_marked"]
+    assert "survived" == report.outcomes_by_test[LIMITED, "test_changed"]
+    assert all(row["struck"] for row in report.content["cells"])
+
+
+def test_the_command_of_a_cause_repeats_one_test(repeated: Repeated) -> None:
+    (cause,) = repeated.report.content["causes"]
     (test,) = cause["tests"]
     options = ["--only", cause["cells"][0], "--test", test, "--strict"]
 
-    again = sweep(options, suite(file))
+    again = sweep(options, suite(repeated.suite_file))
 
     assert f"--only '{LIMITED}' --test '{test}' -- " in cause["command"]
     assert 1 == again.status
@@ -106,30 +164,6 @@ def test_a_test_that_fails_after_others_of_its_process_is_judged_alone(
     assert [] == report.content["flaky"]
 
 
-BYTECODE = """
-import sys
-from pathlib import Path
-
-def test_bytecode(image_workflow):
-    get(image_workflow, 1)
-    assert not sys.dont_write_bytecode
-    assert list(Path(sys.pycache_prefix).rglob("*.pyc"))
-"""
-
-
-def test_bytecode_that_may_not_be_written_is_kept_beside_the_sweep(
-    tmp_path: Path,
-) -> None:
-    file = written(tmp_path, BYTECODE)
-    options = ["--only", "getTeam#1:slow"]
-
-    outcome = sweep(options, suite(file), PYTHONDONTWRITEBYTECODE="1")
-
-    files = list(tmp_path.iterdir())
-    assert 0 == outcome.status
-    assert [file] == files
-
-
 SHARED = """
 @pytest.fixture(scope="module")
 def shop(image_workflow_emulator):
@@ -166,36 +200,6 @@ def test_a_suite_may_be_run_by_several_workers(tmp_path: Path) -> None:
     report = report_of(tmp_path, ["--only", "getTeam#1:internal_error"], command)
 
     assert "failed" == report.outcomes_by_test["getTeam#1:internal_error", "test_third"]
-
-
-OWN_SCENARIOS = """
-rule = {
-    "match": {"operation": "getTeam"},
-    "when": {"nth": 1},
-    "then": {"problem": "internal_error"},
-}
-own = {"scenario": "own", "rules": [rule]}
-
-@pytest.mark.image_workflow(scenario=own)
-def test_marked(image_workflow):
-    get(image_workflow, 3)
-    codes = [request.code for request in image_workflow.requests()]
-    assert "internal_error" in codes
-
-def test_changed(image_workflow):
-    image_workflow.use("internal-error")
-    get(image_workflow, 3)
-"""
-
-
-def test_a_scenario_of_the_test_itself_stays(tmp_path: Path) -> None:
-    file = written(tmp_path, OWN_SCENARIOS)
-
-    report = report_of(tmp_path, ["--only", LIMITED], suite(file))
-
-    assert "survived" == report.outcomes_by_test[LIMITED, "test_marked"]
-    assert "survived" == report.outcomes_by_test[LIMITED, "test_changed"]
-    assert all(row["struck"] for row in report.content["cells"])
 
 
 def test_a_test_that_fails_when_it_is_repeated_is_flaky(tmp_path: Path) -> None:

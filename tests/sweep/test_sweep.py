@@ -13,7 +13,7 @@ import pytest
 
 from image_workflow_emulator.sweep.faults import RECOVERABLE
 from tests.cli.command import run_here
-from tests.support.served import EMULATOR, PATIENCE_SECONDS, started
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, Outcome, started
 from tests.sweep.commands import CARELESS, HASTY, SOUND, client, report_of, sweep
 from tests.sweep.pipes import heard, pipe
 
@@ -152,44 +152,44 @@ def test_a_client_without_a_time_limit_survives_garbage_and_hangs_where_no_answe
 # What is printed ----------------------------------------------------------------------
 
 
-def test_cells_that_failed_are_printed_the_recoverable_first() -> None:
-    options = ["--jobs", "1", "--only", "getTeam#1:*_*"]
+@pytest.fixture(scope="module")
+def strict() -> Outcome:
+    """A strict sweep of a client that fails in each of its cells."""
+    options = ["--seed", "7", "--only", "getTeam#1:[air]*_*", "--strict"]
+    return sweep(options, client(HASTY))
 
-    printed = sweep(options, client(HASTY)).output
 
-    faults = re.findall(r"^failed +getTeam#1:(\S+)", printed, re.MULTILINE)
+def test_cells_that_failed_are_printed_the_recoverable_first(strict: Outcome) -> None:
+    faults = re.findall(r"^failed +getTeam#1:(\S+)", strict.output, re.MULTILINE)
+
     recoverable = [fault for fault in faults if fault in RECOVERABLE]
     assert "rate_limited" in recoverable
     assert recoverable == faults[: len(recoverable)]
     assert recoverable != faults
 
 
-def test_a_cell_that_failed_has_the_command_that_repeats_it() -> None:
-    options = ["--only", "getTeam#1:rate_limited", "--seed", "7"]
-
-    printed = sweep(options, client(HASTY)).output
-
+def test_a_cell_that_failed_has_the_command_that_repeats_it(strict: Outcome) -> None:
     again = "image-workflow-emulator sweep --seed=7 --only 'getTeam#1:rate_limited' -- "
-    assert f"{again}{sys.executable} -c" in printed
+
+    assert f"{again}{sys.executable} -c" in strict.output
 
 
-def test_a_sweep_says_how_many_cells_there_are_and_how_they_ended() -> None:
-    outcome = sweep(["--only", "getTeam#1:[ir]*_*"], client(HASTY))
+def test_a_sweep_says_how_many_cells_there_are_and_how_they_ended(
+    strict: Outcome,
+) -> None:
+    sentence = " ".join(strict.output.split())
 
-    sentence = " ".join(outcome.output.split())
-    assert "2 cells to try" in outcome.complaint
+    assert "3 cells to try" in strict.complaint
     assert (
-        "2 cells tried in 5 runs: 0 survived, 2 failed, 0 hung, 0 damaged" in sentence
+        "3 cells tried in 6 runs: 0 survived, 3 failed, 0 hung, 0 damaged" in sentence
     )
 
 
 # The gate -----------------------------------------------------------------------------
 
 
-def test_strict_also_refuses_cells_that_failed() -> None:
-    outcome = sweep(["--only", "getTeam#1:cut", "--strict"], client(HASTY))
-
-    assert 1 == outcome.status
+def test_strict_also_refuses_cells_that_failed(strict: Outcome) -> None:
+    assert 1 == strict.status
 
 
 def test_a_failure_that_is_expected_is_none_in_junit_either(tmp_path: Path) -> None:
