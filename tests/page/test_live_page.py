@@ -75,6 +75,23 @@ def test_what_could_not_be_read_at_first_is_read_once_the_connection_is_there(
     visit.complaints.clear()
 
 
+def test_what_has_not_been_read_is_not_said_to_be_empty(visitor: Any) -> None:
+    visit = visitor("/_emulator/health")
+    visit.page.route("**/_emulator/**", abort_reads)
+
+    visit.open()
+    expect(visit.lost()).to_contain_text("Connection lost")
+
+    text = visit.page.locator("body").text_content()
+    assert "No requests yet" not in text
+    assert "No work yet" not in text
+    assert "No pictures yet" not in text
+    assert "Nothing is due" not in text
+    assert "No scenario" not in text
+    assert "Admission is open" not in text
+    visit.complaints.clear()
+
+
 def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_old_one(
     browser: Any,
 ) -> None:

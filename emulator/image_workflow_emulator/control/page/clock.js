@@ -58,9 +58,10 @@ export function create(panel) {
         ${actButton("Run until idle", advance({ until_idle: true }))}
       </div>
       ${field("Mode", "mode", choice, "changes")}
-      <p class="faint clock-meaning">${MEANINGS[mode]}</p>
+      <p class="faint clock-meaning">${clock.last && MEANINGS[mode]}</p>
       <p class="next-event">
-        ${next ? [`${next.what} in ${wait}: `, linked(next.id), more] : html`<span class="faint">Nothing is due.</span>`}
+        ${next && [`${next.what} in ${wait}: `, linked(next.id), more]}
+        ${clock.last?.events.length === 0 && html`<span class="faint">Nothing is due.</span>`}
       </p>
     `;
     render(view, panel);

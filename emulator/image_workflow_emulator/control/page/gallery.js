@@ -54,7 +54,7 @@ export function create(panel) {
         "cards",
         ordersOf(list.shown(listed)).map(([id, pictures]) => card(byId.get(id), pictures)),
       ),
-      listed.length === 0 &&
+      assets.last?.length === 0 &&
         empty(
           "No pictures yet",
           "Drop a picture here, or press First photoshoot: it makes a sample if there is no upload.",

@@ -33,6 +33,8 @@ export function create(panel) {
   let search = "";
   let isBehind = false;
   let hasRead = false;
+  /** Whether it is known what the journal holds. */
+  let isAnswered = false;
   let held = 0;
   const details = createDetails(close, () => draw());
   let grid;
@@ -107,12 +109,18 @@ export function create(panel) {
           </button>
           <div class="grid" role="grid" aria-label="Journal, newest first" aria-readonly="true" ref=${attach}
             hidden=${found.length === 0}></div>
-          ${found.length === 0 && (journal.size > 0 ? empty("Nothing matches", HINT) : firstSteps(sandbox.last?.env))}
+          ${found.length === 0 && whyEmpty()}
         </div>
         ${details.view()}
       </div>
     `;
     render(view, panel);
+  }
+
+  /** Why the list has no row. */
+  function whyEmpty() {
+    if (journal.size > 0) return empty("Nothing matches", HINT);
+    return isAnswered && firstSteps(sandbox.last?.env);
   }
 
   let isScheduled = false;
@@ -147,6 +155,7 @@ export function create(panel) {
       entries = (await ask("GET", "requests", { query: { limit: MAX_LOOK, before: oldest } })).data;
     }
     if (journal.size === 0) await sandbox.get();
+    isAnswered = true;
     // What the address names was read when it was opened.
     if (wasRead) await details.refresh();
     isBehind = false;

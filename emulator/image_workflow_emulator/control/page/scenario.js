@@ -61,7 +61,7 @@ export function create(panel) {
       </div>
       <p class="soft">${description}</p>
       ${workbench.view()}
-      <div class="running">${scenario === null ? NONE : shown(running)}</div>
+      <div class="running">${store.scenario.last && shown(running)}</div>
     `;
     render(view, panel);
   }
@@ -83,9 +83,9 @@ export function create(panel) {
   };
 }
 
-const NONE = html`<p class="faint">None is running: the service does what its specification says.</p>`;
-
 function shown({ scenario, rules, timeline, text, file }) {
+  if (scenario === null)
+    return html`<p class="faint">None is running: the service does what its specification says.</p>`;
   return html`
     <p><span class="tag tag-rule">running</span> <strong>${scenario}</strong></p>
     ${rules.length > 0 && html`<h3>Rules</h3><ol class="rules">${rules.map(rule)}</ol>`}

@@ -13,9 +13,7 @@ export function create(strip) {
 
   function draw() {
     const { mode = "", rate = 1 } = clock.last ?? {};
-    const running = scenario.last ?? { scenario: null, team_scenarios: [] };
-    const own = running.team_scenarios.map((one) => `${one.scenario} for ${one.team.name}`);
-    const names = [running.scenario, ...own].filter(Boolean);
+    const names = namesOfScenarios();
     const chosen = (readings.last ?? []).filter((reading) => reading.chosen);
     const title = chosen.map((one) => `${one.decision}=${one.id}: ${one.emulator}`).join("\n");
     const view = html`
@@ -23,7 +21,7 @@ export function create(strip) {
         <time>${time}</time> <span class="faint">${mode === "real" && rate !== 1 ? `x${rate}` : mode}</span>
       </a>
       <a href="#scenario" class=${names.length ? "tag tag-rule" : "faint"}>
-        ${names.length ? `Scenario ${names.join(", ")}` : "No scenario"}
+        ${scenario.last && names.length === 0 ? "No scenario" : `Scenario ${names.join(", ")}`}
       </a>
       ${
         chosen.length > 0 &&
@@ -31,6 +29,13 @@ export function create(strip) {
       }
     `;
     render(view, strip);
+  }
+
+  /** The scenario of all Teams, then those of single ones. */
+  function namesOfScenarios() {
+    const { scenario: common = null, team_scenarios: others = [] } = scenario.last ?? {};
+    const own = others.map((one) => `${one.scenario} for ${one.team.name}`);
+    return [common, ...own].filter(Boolean);
   }
 
   onTick((now) => {

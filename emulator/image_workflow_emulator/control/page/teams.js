@@ -19,23 +19,23 @@ export function create(panel) {
   let saved = "";
 
   function draw() {
-    const admission = store.admission.last ?? { state: "open", retry_after: null };
-    const isPaused = admission.state === "paused";
-    const wait = admission.retry_after ? `, Retry-After ${admission.retry_after}` : "";
-    const text = isPaused ? `❚❚ Admission is paused: new writes get 503${wait}` : "Admission is open";
+    const { state: admission = "", retry_after: seconds = null } = store.admission.last ?? {};
+    const isPaused = admission === "paused";
+    const wait = seconds ? `, Retry-After ${seconds}` : "";
+    const texts = { paused: `❚❚ Admission is paused: new writes get 503${wait}`, open: "Admission is open" };
     const set = (state) => async () => {
       store.admission.keep(await ask("PUT", "admission", { json: { state } }));
       draw();
       return `Admission is ${state}`;
     };
     const buttons = [
-      actButton("Pause admission", set("paused"), { disabled: isPaused }),
+      actButton("Pause admission", set("paused"), { disabled: admission !== "open" }),
       actButton("Open admission", set("open"), { disabled: !isPaused }),
     ];
     const view = [
       head(
         name,
-        html`<p class=${`admission ${isPaused ? "is-paused" : "faint"}`}>${text}</p>`,
+        html`<p class=${`admission ${isPaused ? "is-paused" : "faint"}`}>${texts[admission]}</p>`,
         html`<div class="buttons push changes">${buttons}</div>`,
       ),
       html`<div class="teams">${(store.teams.last ?? []).map(card)}</div>`,

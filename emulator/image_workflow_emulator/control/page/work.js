@@ -51,7 +51,7 @@ export function create(panel) {
         field("State", "work-state", choice, "field-row push"),
       ),
       list.view("works", articles),
-      all.length === 0 &&
+      works.last?.length === 0 &&
         empty("No work yet", "Generations and Operations appear here as soon as they are admitted.", first),
       all.length > 0 && fitting.length === 0 && empty("Nothing matches", `No work is ${state}.`),
     ];
