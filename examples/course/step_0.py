@@ -40,9 +40,8 @@ class Client:
         self.base_url = os.environ["IMAGE_WORKFLOW_BASE_URL"]
         self.api_key = os.environ["IMAGE_WORKFLOW_API_KEY"]
         self.http = httpx.Client(timeout=10)
-        self.pause = (
-            0.0  # how many seconds the last answer asks to wait before the next look
-        )
+        self.pause = 0.0
+        """How many seconds the last answer asks to wait before the next look."""
 
     def run(self) -> int:
         """Shoot all products, print the ids of their pictures, and return the exit status."""
