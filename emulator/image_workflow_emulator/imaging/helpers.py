@@ -7,7 +7,7 @@ that takes too much time ends, and only its job is lost. A helper does one job a
 until its input ends. So it ends with the server, even if that is killed: at once, or
 after its job.
 
-There are two queues. Each job begins in the first, which two threads serve. A helper
+There are two queues. Each job begins in the first, which several threads serve. A helper
 that finds a large picture in its job, from the headers alone, says so, and the job
 moves to the second queue, which one thread serves. So a small picture never waits for
 large ones, and one large picture is decoded at a time.
@@ -22,6 +22,7 @@ Owns the processes. Must not import Pillow, nor know what a job means:
 
 import asyncio
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -40,8 +41,10 @@ from image_workflow_emulator.imaging.messages import (
     send_message,
 )
 
-MAX_HELPERS = 2
-"""How many work on small pictures; one more works on large ones."""
+MAX_HELPERS = min(4, max(2, os.cpu_count() or 2))
+"""How many work on small pictures, up to one for each slot of a photoshoot; one more
+works on large ones.
+"""
 _DEADLINE = 4
 """How many times its processor time a job may take by the clock, on a busy machine,
 before its helper is killed.
