@@ -6,6 +6,7 @@ Puts the rooms together and knows what lies under which path: `/v1` is the servi
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from starlette.applications import Starlette
@@ -24,6 +25,7 @@ from image_workflow_emulator.http.door import Door
 from image_workflow_emulator.http.drain import Drain
 from image_workflow_emulator.http.guard import Guard, is_loopback
 from image_workflow_emulator.http.stops import Stop
+from image_workflow_emulator.imaging.done_jobs import JobFolder
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.scenario.named_files import scenario_file
@@ -98,7 +100,7 @@ class Application(Starlette):
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         if settings.state is not None:
             self._load_state(settings.state)
-        self._helpers = helpers or Helpers()
+        self._helpers = helpers or _helpers(settings)
         self._pictures = PictureWorker(self._helpers, self.sandboxes.memory)
         self._stop = Stop()
         self._identifiers = Identifiers(-1)
@@ -243,6 +245,14 @@ class ImportedLater:
         if self._app is None:
             self._app = self._create()
         await self._app(scope, receive, send)
+
+
+def _helpers(settings: Settings) -> Helpers:
+    """Return helpers that share a folder with other emulators, if there is one."""
+    if settings.job_folder is None:
+        return Helpers()
+    folder = JobFolder(Path(settings.job_folder))
+    return Helpers(folder)
 
 
 def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:

@@ -396,6 +396,8 @@ class Settings(NamedTuple):
     fault: str | None = None
     """The scenario file of the fault that a sweep tries. Sandboxes that are made with
     `scenario: null` begin with it; the others have it by `scenario`."""
+    job_folder: str | None = None
+    """Where the emulators of a sweep find each other's image work."""
 
 
 def _options_of_fields() -> tuple[Option, ...]:

@@ -1,8 +1,10 @@
 """The answers that are kept: which, how many bytes, and what tells jobs apart."""
 
+from pathlib import Path
+
 import pytest
 
-from image_workflow_emulator.imaging.done_jobs import DoneJobs, digest_of
+from image_workflow_emulator.imaging.done_jobs import DoneJobs, JobFolder, digest_of
 from image_workflow_emulator.imaging.messages import Message
 
 MAX_BYTES = 80_000
@@ -13,7 +15,7 @@ def answer_of(size_bytes: int) -> Message:
 
 
 def test_an_answer_is_kept() -> None:
-    jobs = DoneJobs(MAX_BYTES)
+    jobs = DoneJobs(max_bytes=MAX_BYTES)
     answer = answer_of(10)
 
     jobs.keep(b"a", answer)
@@ -23,7 +25,7 @@ def test_an_answer_is_kept() -> None:
 
 
 def test_the_answer_that_was_asked_for_last_is_kept_longest() -> None:
-    jobs = DoneJobs(MAX_BYTES)
+    jobs = DoneJobs(max_bytes=MAX_BYTES)
     for job in (b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"):
         jobs.keep(job, answer_of(8_900))
     jobs.answer_to(b"a")
@@ -36,7 +38,7 @@ def test_the_answer_that_was_asked_for_last_is_kept_longest() -> None:
 
 
 def test_an_answer_that_is_kept_again_counts_once() -> None:
-    jobs = DoneJobs(MAX_BYTES)
+    jobs = DoneJobs(max_bytes=MAX_BYTES)
     jobs.keep(b"a", answer_of(8_900))
 
     for _ in range(20):
@@ -46,7 +48,7 @@ def test_an_answer_that_is_kept_again_counts_once() -> None:
 
 
 def test_an_answer_that_would_displace_many_is_not_kept() -> None:
-    jobs = DoneJobs(MAX_BYTES)
+    jobs = DoneJobs(max_bytes=MAX_BYTES)
 
     jobs.keep(b"a", answer_of(9_000))
 
@@ -54,7 +56,7 @@ def test_an_answer_that_would_displace_many_is_not_kept() -> None:
 
 
 def test_answers_without_parts_take_memory_too() -> None:
-    jobs = DoneJobs(MAX_BYTES)
+    jobs = DoneJobs(max_bytes=MAX_BYTES)
     refusal: Message = ({"refusal": "no picture"}, [])
 
     for number in range(100):
@@ -62,6 +64,43 @@ def test_answers_without_parts_take_memory_too() -> None:
 
     assert jobs.answer_to(b"0") is None
     assert jobs.answer_to(b"99") is refusal
+
+
+def test_emulators_with_one_folder_have_each_others_answers(tmp_path: Path) -> None:
+    first = DoneJobs(JobFolder(tmp_path))
+    second = DoneJobs(JobFolder(tmp_path))
+    picture: Message = ({"width": 2}, [b"a", b"bc"])
+    refusal: Message = ({"refusal": "no picture"}, [])
+
+    first.keep(b"a", picture)
+    first.keep(b"b", refusal)
+
+    assert second.answer_to(b"a") == picture
+    assert second.answer_to(b"b") == refusal
+    assert second.answer_to(b"c") is None
+
+
+def test_an_answer_whose_file_is_cut_off_is_not_there(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    folder.keep(b"a", answer_of(10))
+    (file,) = tmp_path.iterdir()
+
+    file.write_bytes(file.read_bytes()[:-1])
+
+    assert folder.answer_to(b"a") is None
+
+
+def test_a_folder_holds_no_more_than_its_limit_whoever_fills_it(
+    tmp_path: Path,
+) -> None:
+    first = JobFolder(tmp_path, max_bytes=20_000)
+    first.keep(b"a", answer_of(10_000))
+    second = JobFolder(tmp_path, max_bytes=20_000)
+
+    second.keep(b"b", answer_of(12_000))
+
+    assert second.answer_to(b"a") is not None
+    assert second.answer_to(b"b") is None
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from image_workflow_emulator.imaging import helper_program
-from image_workflow_emulator.imaging.done_jobs import DoneJobs, digest_of
+from image_workflow_emulator.imaging.done_jobs import (
+    DoneJobs,
+    JobFolder,
+    digest_of,
+)
 from image_workflow_emulator.imaging.messages import (
     IS_LARGE,
     Head,
@@ -104,11 +108,12 @@ def _end(helper: subprocess.Popen[bytes]) -> int | None:
 class Helpers:
     """All helpers of a server; costs nothing until the first job."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: JobFolder | None = None) -> None:
+        """`folder` has the answers to jobs that other emulators have done."""
         self._lock = threading.Lock()
         self._all: set[subprocess.Popen[bytes]] = set()
         self._idle: list[subprocess.Popen[bytes]] = []
-        self._done_jobs = DoneJobs()
+        self._done_jobs = DoneJobs(folder)
         self._is_closed = False
         self._small = ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
         self._large = ThreadPoolExecutor(1, thread_name_prefix="large-pictures")

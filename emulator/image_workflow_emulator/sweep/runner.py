@@ -291,7 +291,12 @@ class Runner:
         """
         journal_file = folder / "journal.json"
         report_file = folder / "report.json"
-        files = [f"--report={report_file}", f"--journal={journal_file}"]
+        job_folder = Path(self._folder, "jobs")
+        files = [
+            f"--report={report_file}",
+            f"--journal={journal_file}",
+            f"--job-folder={job_folder}",
+        ]
         fault_file = folder / _FAULT
         if fault_file.exists():
             files.append(f"--fault={fault_file}")

@@ -87,6 +87,12 @@ SPEAKER: Final = "Image Workflow Emulator"
     hidden=True,
     help="the fault that a sweep tries",
 )
+@click.option(
+    "--job-folder",
+    type=FILE,
+    hidden=True,
+    help="where the runs of a sweep share their image work",
+)
 @reporting
 @settings_options(
     port="0",
@@ -108,6 +114,7 @@ def command(
     ignored: tuple[str, ...],
     coverage_fail_under: float | None,
     fault: str | None,
+    job_folder: str | None,
 ) -> int:
     """Run a command with its own emulator."""
     if not words:
@@ -127,7 +134,10 @@ def command(
         least_coverage=coverage_fail_under,
         is_json=output.is_json,
     )
-    settings = given.settings._replace(fault=fault)
+    settings = given.settings._replace(
+        fault=fault,
+        job_folder=job_folder,
+    )
     report, is_overruled = execute(execution, settings, environment)
     # The status is that of the command, also if nobody reads the report.
     with (
