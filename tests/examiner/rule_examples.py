@@ -3,7 +3,7 @@
 `ExampleClient` sends the requests, on a manual clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -44,8 +44,8 @@ Rule: TypeAlias = Mapping[str, Any]
 class Example(Struct, frozen=True):
     """The requests of a client on a manual clock, and the faults meanwhile."""
 
-    steps: tuple[Step, ...]
-    rules: tuple[Rule, ...] = ()
+    steps: Sequence[Step]
+    rules: Sequence[Rule] = ()
     """The rules of the scenario that runs."""
 
 
@@ -65,17 +65,22 @@ UPSCALE: Final = {
 }
 """The body of the simplest work."""
 OPEN_UPLOAD: Final = Ask(
-    "POST",
-    "/uploads",
-    {"content_type": "image/png", "size_bytes": "{size}"},
-    "one",
+    method="POST",
+    path="/uploads",
+    body={"content_type": "image/png", "size_bytes": "{size}"},
+    key="one",
 )
-SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
+SEND_BYTES: Final = Ask(
+    method="POST",
+    path="{upload_url}",
+    body=b"{picture}",
+    credential=False,
+)
 COMPLETE_UPLOAD: Final = Ask(
-    "POST",
-    "/uploads/{upload}/complete",
-    {"upload_token": "{token}"},
-    "two",
+    method="POST",
+    path="/uploads/{upload}/complete",
+    body={"upload_token": "{token}"},
+    key="two",
 )
 LOOK: Final = Ask("GET", "{work}")
 LIST_OF_PRODUCTS: Final = Ask("GET", "/products")
@@ -108,7 +113,8 @@ def backing_off(times: int) -> tuple[Step, ...]:
     steps: list[Step] = []
     for number in range(times):
         pause = min(2**number, 120)
-        steps += [LIST_OF_PRODUCTS, Wait(pause)]
+        steps.append(LIST_OF_PRODUCTS)
+        steps.append(Wait(pause))
     return tuple(steps)
 
 
@@ -123,8 +129,11 @@ POSES: Final = Ask("GET", "/poses?limit=1&scope=all")
 
 def fault(then: Mapping[str, Any], nth: int | str = 1) -> Rule:
     """Return the rule of a scenario for the requests that `upscale` sends."""
-    match = {"operation": "createUpscaleGeneration"}
-    return {"match": match, "when": {"nth": nth}, "then": then}
+    return {
+        "match": {"operation": "createUpscaleGeneration"},
+        "when": {"nth": nth},
+        "then": then,
+    }
 
 
 LIMITED: Final = fault({"problem": "rate_limited", "retry_after": 10})
@@ -147,49 +156,100 @@ NO_PRODUCTS: Final = {
 
 EXAMPLES: Final[Mapping[str, RuleExamples]] = {
     "double-spend": RuleExamples(
-        breaks=Example((ORDER, upscale("two"), *SEE), (LOST_AFTER,)),
-        keeps=Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
+        breaks=Example(
+            steps=[ORDER, upscale("two"), *SEE],
+            rules=[LOST_AFTER],
+        ),
+        keeps=Example(
+            steps=[ORDER, ORDER, *SEE],
+            rules=[LOST_AFTER],
+        ),
     ),
     "write-retried-with-new-key": RuleExamples(
-        breaks=Example((ORDER, upscale("two"), *SEE), (LOST_BEFORE,)),
-        keeps=Example((ORDER, ORDER, *SEE), (LOST_BEFORE,)),
+        breaks=Example(
+            steps=[ORDER, upscale("two"), *SEE],
+            rules=[LOST_BEFORE],
+        ),
+        keeps=Example(
+            steps=[ORDER, ORDER, *SEE],
+            rules=[LOST_BEFORE],
+        ),
     ),
     "credential-sent-to-bytes": RuleExamples(
-        breaks=Example((Ask("GET", "{file}"),)),
-        keeps=Example((Ask("GET", "{file}", credential=False),)),
+        breaks=Example(
+            steps=[Ask("GET", "{file}")],
+        ),
+        keeps=Example(
+            steps=[Ask("GET", "{file}", credential=False)],
+        ),
     ),
     "credential-in-request": RuleExamples(
-        breaks=Example((Ask("GET", "/products?limit=5&api_key=iwe_demo_full"),)),
-        keeps=Example((Ask("GET", "/products?limit=5"),)),
+        breaks=Example(
+            steps=[Ask("GET", "/products?limit=5&api_key=iwe_demo_full")],
+        ),
+        keeps=Example(
+            steps=[Ask("GET", "/products?limit=5")],
+        ),
     ),
     "broken-id": RuleExamples(
-        breaks=Example((Ask("GET", "/assets/undefined"),)),
-        keeps=Example((Ask("GET", "/assets/{asset}"),)),
+        breaks=Example(
+            steps=[Ask("GET", "/assets/undefined")],
+        ),
+        keeps=Example(
+            steps=[Ask("GET", "/assets/{asset}")],
+        ),
     ),
     "key-not-sent-again": RuleExamples(
-        breaks=Example((ORDER,), (LOST_AFTER,)),
-        keeps=Example((ORDER, ORDER, *SEE), (LOST_AFTER,)),
+        breaks=Example(
+            steps=[ORDER],
+            rules=[LOST_AFTER],
+        ),
+        keeps=Example(
+            steps=[ORDER, ORDER, *SEE],
+            rules=[LOST_AFTER],
+        ),
     ),
     "key-reused": RuleExamples(
-        breaks=Example((ORDER, other_upscale("one"), *SEE)),
-        keeps=Example((ORDER, *SEE, other_upscale("two"), *SEE)),
+        breaks=Example(
+            steps=[ORDER, other_upscale("one"), *SEE],
+        ),
+        keeps=Example(
+            steps=[ORDER, *SEE, other_upscale("two"), *SEE],
+        ),
     ),
     "key-after-retention": RuleExamples(
-        breaks=Example((ORDER, *SEE, Wait(25 * 3600), ORDER, *SEE)),
-        keeps=Example((ORDER, *SEE, Wait(23 * 3600), ORDER)),
+        breaks=Example(
+            steps=[ORDER, *SEE, Wait(25 * 3600), ORDER, *SEE],
+        ),
+        keeps=Example(
+            steps=[ORDER, *SEE, Wait(23 * 3600), ORDER],
+        ),
     ),
     "retry-before-retry-after": RuleExamples(
-        breaks=Example((ORDER, Wait(5), ORDER, *SEE), (LIMITED,)),
-        keeps=Example((ORDER, Wait(10), ORDER, *SEE), (LIMITED,)),
+        breaks=Example(
+            steps=[ORDER, Wait(5), ORDER, *SEE],
+            rules=[LIMITED],
+        ),
+        keeps=Example(
+            steps=[ORDER, Wait(10), ORDER, *SEE],
+            rules=[LIMITED],
+        ),
     ),
     "poll-before-retry-after": RuleExamples(
-        breaks=Example((ORDER, Wait(2), LOOK, Wait(1), LOOK, Wait(9), LOOK)),
-        keeps=Example((ORDER, Wait(2), LOOK, Wait(5), LOOK)),
+        breaks=Example(
+            steps=[ORDER, Wait(2), LOOK, Wait(1), LOOK, Wait(9), LOOK],
+        ),
+        keeps=Example(
+            steps=[ORDER, Wait(2), LOOK, Wait(5), LOOK],
+        ),
     ),
     "no-backoff": RuleExamples(
-        breaks=Example((*(ORDER, Wait(1)) * 4, ORDER, *SEE), (BROKEN,)),
+        breaks=Example(
+            steps=[*(ORDER, Wait(1)) * 4, ORDER, *SEE],
+            rules=[BROKEN],
+        ),
         keeps=Example(
-            (
+            steps=[
                 ORDER,
                 Wait(1),
                 ORDER,
@@ -200,51 +260,95 @@ EXAMPLES: Final[Mapping[str, RuleExamples]] = {
                 Wait(8),
                 ORDER,
                 *SEE,
-            ),
-            (BROKEN,),
+            ],
+            rules=[BROKEN],
         ),
     ),
     "retry-of-the-hopeless": RuleExamples(
-        breaks=Example((MISSING, MISSING, MISSING)),
-        keeps=Example((MISSING, MISSING, Ask("GET", "/assets"))),
+        breaks=Example(
+            steps=[MISSING, MISSING, MISSING],
+        ),
+        keeps=Example(
+            steps=[MISSING, MISSING, Ask("GET", "/assets")],
+        ),
     ),
     "goes-on-after-refusal": RuleExamples(
-        breaks=Example(opened(101, 102, 103), (FORBIDDEN,)),
-        keeps=Example(opened(101, 102), (FORBIDDEN,)),
+        breaks=Example(
+            steps=opened(101, 102, 103),
+            rules=[FORBIDDEN],
+        ),
+        keeps=Example(
+            steps=opened(101, 102),
+            rules=[FORBIDDEN],
+        ),
     ),
     "retries-without-end": RuleExamples(
-        breaks=Example(backing_off(23), (NO_PRODUCTS,)),
-        keeps=Example(backing_off(8), (NO_PRODUCTS,)),
+        breaks=Example(
+            steps=backing_off(23),
+            rules=[NO_PRODUCTS],
+        ),
+        keeps=Example(
+            steps=backing_off(8),
+            rules=[NO_PRODUCTS],
+        ),
     ),
     "gave-up-on-retryable": RuleExamples(
-        breaks=Example((ORDER,), (PAUSED,)),
-        keeps=Example((ORDER, Wait(5), ORDER, *SEE), (PAUSED,)),
+        breaks=Example(
+            steps=[ORDER],
+            rules=[PAUSED],
+        ),
+        keeps=Example(
+            steps=[ORDER, Wait(5), ORDER, *SEE],
+            rules=[PAUSED],
+        ),
     ),
     "list-polled": RuleExamples(
-        breaks=Example((ORDER, *(Wait(1), LIST_OF_WORK) * 4, Wait(20), LIST_OF_WORK)),
-        keeps=Example((ORDER, *(Wait(1), LIST_OF_WORK) * 3, Wait(20), LIST_OF_WORK)),
+        breaks=Example(
+            steps=[ORDER, *(Wait(1), LIST_OF_WORK) * 4, Wait(20), LIST_OF_WORK],
+        ),
+        keeps=Example(
+            steps=[ORDER, *(Wait(1), LIST_OF_WORK) * 3, Wait(20), LIST_OF_WORK],
+        ),
     ),
     "upload-after-window": RuleExamples(
-        breaks=Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
-        keeps=Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
+        breaks=Example(
+            steps=[OPEN_UPLOAD, Wait(1000), SEND_BYTES],
+        ),
+        keeps=Example(
+            steps=[OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD],
+        ),
     ),
     "abandoned-work": RuleExamples(
-        breaks=Example((ORDER, Wait(1000))),
-        keeps=Example((ORDER, Wait(1000), LOOK)),
+        breaks=Example(
+            steps=[ORDER, Wait(1000)],
+        ),
+        keeps=Example(
+            steps=[ORDER, Wait(1000), LOOK],
+        ),
     ),
     "cursor-with-other-filters": RuleExamples(
         breaks=Example(
-            (POSES, Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))
+            steps=[POSES, Ask("GET", "/poses?limit=1&scope=global&after={cursor}")],
         ),
-        keeps=Example((POSES, Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
+        keeps=Example(
+            steps=[POSES, Ask("GET", "/poses?limit=2&scope=all&after={cursor}")],
+        ),
     ),
     "poll-after-terminal": RuleExamples(
-        breaks=Example((ORDER, Wait(10), LOOK, LOOK, LOOK, LOOK)),
-        keeps=Example((ORDER, Wait(10), LOOK, LOOK, LOOK)),
+        breaks=Example(
+            steps=[ORDER, Wait(10), LOOK, LOOK, LOOK, LOOK],
+        ),
+        keeps=Example(
+            steps=[ORDER, Wait(10), LOOK, LOOK, LOOK],
+        ),
     ),
     "abandoned-upload": RuleExamples(
-        breaks=Example((OPEN_UPLOAD, SEND_BYTES)),
-        keeps=Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD)),
+        breaks=Example(
+            steps=[OPEN_UPLOAD, SEND_BYTES],
+        ),
+        keeps=Example(
+            steps=[OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD],
+        ),
     ),
 }
 """The examples of each rule."""
@@ -299,7 +403,8 @@ class ExampleClient:
 
     def _call_of(self, step: Ask) -> Call:
         headers = dict(step.headers)
-        call = Call(step.method, self._text(step.path), headers=headers)
+        path = self._text(step.path)
+        call = Call(step.method, path, headers=headers)
         call.idempotency_key = step.key
         if isinstance(step.body, bytes):
             call.content = picture()
@@ -328,8 +433,10 @@ class ExampleClient:
         return text
 
     def _remember(self, answer: Answer) -> None:
-        is_json = answer.headers.get("content-type") == "application/json"
-        if answer.status >= 400 or not answer.body or not is_json:
+        content_type = answer.headers.get("content-type")
+        if answer.status >= 400:
+            return
+        if content_type != "application/json" or not answer.body:
             return
         body = answer.json
         kind = body.get("object")
@@ -341,7 +448,8 @@ class ExampleClient:
             self._remembered["work"] = f"/{kind}s/{body['id']}"
         if "upload_token" in body:
             self._remembered["token"] = body["upload_token"]
-        cursor = body.get("page", {}).get("next_cursor")
+        page = body.get("page", {})
+        cursor = page.get("next_cursor")
         if cursor is not None:
             self._remembered["cursor"] = cursor
 
