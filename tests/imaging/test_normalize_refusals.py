@@ -36,8 +36,9 @@ def test_bytes_of_another_format_than_declared_are_refused(
     declared: str,
 ) -> None:
     content_type = content_type_of(declared)
+    file = encoded(four_corners(), kind)
 
-    reason = refusal(encoded(four_corners(), kind), content_type)
+    reason = refusal(file, content_type)
 
     expected = f"expected {declared}, as declared by {content_type}."
     assert reason == f"The bytes are {kind}; {expected}"
@@ -82,7 +83,9 @@ def test_a_photo_in_heic_is_named(brand: bytes) -> None:
 
 def test_a_form_around_the_file_is_named() -> None:
     head = b'--a-boundary\r\nContent-Disposition: form-data; name="file"\r\n\r\n'
-    file = head + encoded(four_corners(), "PNG") + b"\r\n--a-boundary--\r\n"
+    picture = encoded(four_corners(), "PNG")
+    tail = b"\r\n--a-boundary--\r\n"
+    file = head + picture + tail
 
     reason = refusal(file, "image/png")
 
@@ -96,9 +99,11 @@ def test_a_form_around_the_file_is_named() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_is_cut_off_is_refused(kind: str, share: float) -> None:
     source = encoded(checkered(120, 7), kind)
-    length = max(16, int(len(source) * share))
+    length = int(len(source) * share)
+    length = max(16, length)
+    beginning = source[:length]
 
-    reason = refusal(source[:length], content_type_of(kind))
+    reason = refusal(beginning, content_type_of(kind))
 
     assert reason.startswith(f"The bytes do not decode as {kind}; the file is damaged")
 
@@ -106,7 +111,9 @@ def test_a_file_that_is_cut_off_is_refused(kind: str, share: float) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_whose_beginning_alone_is_right_is_refused(kind: str) -> None:
     source = encoded(checkered(120, 7), kind)
-    file = source[:40] + b"\xff" * (len(source) - 40)
+    beginning = source[:40]
+    filling = b"\xff" * (len(source) - 40)
+    file = beginning + filling
 
     reason = refusal(file, content_type_of(kind))
 
@@ -137,7 +144,8 @@ def test_a_damaged_colour_key_is_named() -> None:
 
 
 def test_a_png_of_far_too_many_chunks_is_refused() -> None:
-    file = png_of(4, 4, png_chunk(b"abCd", b"") * 50_001)
+    chunk = png_chunk(b"abCd", b"")
+    file = png_of(4, 4, chunk * 50_001)
 
     reason = refusal(file, "image/png")
 
@@ -161,12 +169,19 @@ def with_numbers(
     source = encoded(image, kind, **options)
     start = source.index(mark) + offset
     end = start + len(numbers)
-    return source[:start] + numbers + source[end:]
+    before = source[:start]
+    after = source[end:]
+    return before + numbers + after
 
 
 def jpeg_announcing(width: int, height: int) -> bytes:
     size = struct.pack(">HH", height, width)
-    return with_numbers("JPEG", b"\xff\xc0", 5, size)
+    return with_numbers(
+        kind="JPEG",
+        mark=b"\xff\xc0",
+        offset=5,
+        numbers=size,
+    )
 
 
 def png_announcing(width: int, height: int) -> bytes:
@@ -176,34 +191,66 @@ def png_announcing(width: int, height: int) -> bytes:
 
 def gif_announcing(width: int, height: int) -> bytes:
     size = struct.pack("<HH", width, height)
-    return with_numbers("GIF", b"GIF", 6, size)
+    return with_numbers(
+        kind="GIF",
+        mark=b"GIF",
+        offset=6,
+        numbers=size,
+    )
 
 
 def gif_with_frame(width: int, height: int) -> bytes:
     size = struct.pack("<HH", width, height)
-    return with_numbers("GIF", b"\x2c\0\0\0\0", 5, size)
+    return with_numbers(
+        kind="GIF",
+        mark=b"\x2c\0\0\0\0",
+        offset=5,
+        numbers=size,
+    )
 
 
 def webp_announcing(width: int, height: int) -> bytes:
     size = struct.pack("<HH", width, height)
-    return with_numbers("WEBP", b"RIFF", 26, size)
+    return with_numbers(
+        kind="WEBP",
+        mark=b"RIFF",
+        offset=26,
+        numbers=size,
+    )
 
 
 def lossless_webp_announcing(width: int, height: int) -> bytes:
     packed = (width - 1) | ((height - 1) << 14)
     size = struct.pack("<I", packed)
-    return with_numbers("WEBP", b"RIFF", 21, size, lossless=True)
+    return with_numbers(
+        kind="WEBP",
+        mark=b"RIFF",
+        offset=21,
+        numbers=size,
+        lossless=True,
+    )
 
 
 def extended_webp_announcing(width: int, height: int) -> bytes:
     last_column = (width - 1).to_bytes(3, "little")
     last_row = (height - 1).to_bytes(3, "little")
-    return with_numbers("WEBP", b"RIFF", 24, last_column + last_row, exif=b"none")
+    return with_numbers(
+        kind="WEBP",
+        mark=b"RIFF",
+        offset=24,
+        numbers=last_column + last_row,
+        exif=b"none",
+    )
 
 
 def avif_announcing(width: int, height: int) -> bytes:
     size = struct.pack(">II", width, height)
-    return with_numbers("AVIF", b"ispe", 8, size)
+    return with_numbers(
+        kind="AVIF",
+        mark=b"ispe",
+        offset=8,
+        numbers=size,
+    )
 
 
 FileOfSize = Callable[[int, int], bytes]
@@ -222,31 +269,95 @@ class Huge(NamedTuple):
 @pytest.mark.parametrize(
     "huge",
     [
-        pytest.param(Huge(jpeg_announcing, "JPEG", 20_000, 100), id="JPEG"),
-        pytest.param(Huge(png_announcing, "PNG", 60_000, 100), id="PNG"),
-        pytest.param(Huge(gif_announcing, "GIF", 65_000, 100), id="GIF"),
-        pytest.param(Huge(gif_with_frame, "GIF", 65_000, 100), id="frame of a GIF"),
-        pytest.param(Huge(webp_announcing, "WEBP", 16_383, 40), id="lossy WEBP"),
         pytest.param(
-            Huge(lossless_webp_announcing, "WEBP", 16_383, 40),
+            Huge(
+                make=jpeg_announcing,
+                kind="JPEG",
+                edge=20_000,
+                megapixels_allowed=100,
+            ),
+            id="JPEG",
+        ),
+        pytest.param(
+            Huge(
+                make=png_announcing,
+                kind="PNG",
+                edge=60_000,
+                megapixels_allowed=100,
+            ),
+            id="PNG",
+        ),
+        pytest.param(
+            Huge(
+                make=gif_announcing,
+                kind="GIF",
+                edge=65_000,
+                megapixels_allowed=100,
+            ),
+            id="GIF",
+        ),
+        pytest.param(
+            Huge(
+                make=gif_with_frame,
+                kind="GIF",
+                edge=65_000,
+                megapixels_allowed=100,
+            ),
+            id="frame of a GIF",
+        ),
+        pytest.param(
+            Huge(
+                make=webp_announcing,
+                kind="WEBP",
+                edge=16_383,
+                megapixels_allowed=40,
+            ),
+            id="lossy WEBP",
+        ),
+        pytest.param(
+            Huge(
+                make=lossless_webp_announcing,
+                kind="WEBP",
+                edge=16_383,
+                megapixels_allowed=40,
+            ),
             id="lossless WEBP",
         ),
         pytest.param(
-            Huge(extended_webp_announcing, "WEBP", 50_000, 40),
+            Huge(
+                make=extended_webp_announcing,
+                kind="WEBP",
+                edge=50_000,
+                megapixels_allowed=40,
+            ),
             id="extended WEBP",
         ),
-        pytest.param(Huge(avif_announcing, "AVIF", 15_000, 40), id="AVIF"),
         pytest.param(
-            Huge(avif_announcing, "AVIF", 17_000, 40),
+            Huge(
+                make=avif_announcing,
+                kind="AVIF",
+                edge=15_000,
+                megapixels_allowed=40,
+            ),
+            id="AVIF",
+        ),
+        pytest.param(
+            Huge(
+                make=avif_announcing,
+                kind="AVIF",
+                edge=17_000,
+                megapixels_allowed=40,
+            ),
             id="AVIF that its decoder does not take",
         ),
     ],
 )
 def test_too_many_pixels_are_refused_from_the_header(huge: Huge) -> None:
     file = huge.make(huge.edge, huge.edge)
+    content_type = content_type_of(huge.kind)
     began = time.process_time()
 
-    reason = refusal(file, content_type_of(huge.kind))
+    reason = refusal(file, content_type)
 
     seconds = time.process_time() - began
     assert reason == (
@@ -277,8 +388,9 @@ def test_an_edge_that_is_too_long_is_refused(
     height = longest + 1
     if is_wide:
         width, height = height, width
+    file = make(width, height)
 
-    reason = refusal(make(width, height), content_type_of(kind))
+    reason = refusal(file, content_type_of(kind))
 
     assert reason == (
         f"The image has {width} x {height} pixels; "
@@ -319,8 +431,9 @@ def with_scans(source: bytes, repetitions: int) -> bytes:
 
 def test_a_small_jpeg_may_have_many_scans() -> None:
     source = encoded(checkered(64, 4), "JPEG", progressive=True)
+    file = with_scans(source, 150)
 
-    normal = normalize(with_scans(source, 150), "image/jpeg")
+    normal = normalize(file, "image/jpeg")
 
     assert normal.width == 64
 
@@ -330,8 +443,9 @@ def test_a_large_jpeg_with_many_scans_is_refused() -> None:
     small_size = struct.pack(">HH", 64, 64)
     large_size = struct.pack(">HH", 9_000, 9_000)
     large = source.replace(small_size, large_size, 1)
+    file = with_scans(large, 150)
 
-    reason = refusal(with_scans(large, 150), "image/jpeg")
+    reason = refusal(file, "image/jpeg")
 
     assert reason.startswith("The image has 15")
     assert reason.endswith(" scans; expected about ten, as encoders make.")
@@ -348,7 +462,9 @@ def test_a_jpeg_with_some_filling_is_read(before: bytes) -> None:
     source = encoded(four_corners(), "JPEG")
     place = source.rindex(before)
     filling = b"\xff" * 10_000
-    file = source[:place] + filling + source[place:]
+    before_place = source[:place]
+    after_place = source[place:]
+    file = before_place + filling + after_place
 
     normal = normalize(file, "image/jpeg")
 
@@ -356,7 +472,8 @@ def test_a_jpeg_with_some_filling_is_read(before: bytes) -> None:
 
 
 def test_a_picture_of_one_pixel_is_accepted() -> None:
-    file = encoded(Image.new("RGB", (1, 1)), "PNG")
+    image = Image.new("RGB", (1, 1))
+    file = encoded(image, "PNG")
 
     normal = normalize(file, "image/png")
 
