@@ -20,14 +20,23 @@ TIMED_OUT = "createPose#1:fail-timed_out"
 LOST = product(lost=True, rule={"name": "createProduct#1:lost-after-commit"})
 REPLAYED = product(replayed=True, committed=False)
 SECOND = product(idempotency_key="b")
-DELETED = entry("deleteProduct", 204, method="DELETE", committed=True)
+DELETED = entry(
+    "deleteProduct",
+    204,
+    method="DELETE",
+    committed=True,
+)
 
 
 def generation(**members: Any) -> Entry:
     """A request that orders a Generation."""
-    path = "/v1/generations/upscale"
-    values = {"path": path, "committed": True, "work": "gen_1"}
-    return entry("createUpscaleGeneration", 202, **(values | members))
+    values = {
+        "path": "/v1/generations/upscale",
+        "committed": True,
+        "work": "gen_1",
+        **members,
+    }
+    return entry("createUpscaleGeneration", 202, **values)
 
 
 def pose(rule: str) -> Entry:
@@ -45,22 +54,36 @@ def pose(rule: str) -> Entry:
 
 
 @pytest.mark.parametrize(
-    ("journal", "is_more"),
+    "run",
     [
-        pytest.param([LOST, REPLAYED], False, id="replayed"),
-        pytest.param([LOST, SECOND], True, id="made with a new key"),
-        pytest.param([LOST, SECOND, DELETED], False, id="deleted again"),
-        pytest.param([product(), pose(TIMED_OUT)], False, id="work in vain"),
-        pytest.param([product(), pose("own")], True, id="more work"),
+        pytest.param([LOST, SECOND], id="made with a new key"),
+        pytest.param([product(), pose("own")], id="more work"),
     ],
 )
-def test_more_than_the_clean_run_made_is_made_twice_unless_deleted_or_in_vain(
-    journal: list[Entry],
-    is_more: bool,
-) -> None:
-    findings = list(made_twice([[product()]], [journal]))
+def test_more_than_the_clean_run_made_is_made_twice(run: list[Entry]) -> None:
+    clean = [product()]
 
-    assert is_more == bool(findings)
+    findings = list(made_twice([clean], [run]))
+
+    assert findings
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param([LOST, REPLAYED], id="replayed"),
+        pytest.param([LOST, SECOND, DELETED], id="deleted again"),
+        pytest.param([product(), pose(TIMED_OUT)], id="work in vain"),
+    ],
+)
+def test_what_is_replayed_or_deleted_or_in_vain_is_not_made_twice(
+    run: list[Entry],
+) -> None:
+    clean = [product()]
+
+    findings = list(made_twice([clean], [run]))
+
+    assert [] == findings
 
 
 def test_tests_that_share_sandboxes_in_another_way_are_not_compared() -> None:
@@ -78,9 +101,10 @@ def test_tests_that_share_sandboxes_in_another_way_are_not_compared() -> None:
 def test_less_than_the_clean_run_made_is_reported_with_the_call_that_is_missing() -> (
     None
 ):
+    clean = [product()]
     run = [refused(product(), CELL)]
 
-    (less,) = made_less([[product()]], [run], CELL)
+    (less,) = made_less([clean], [run], CELL)
 
     assert "error" == less.severity
     assert "1 Product less than without the fault" in less.message
@@ -95,11 +119,14 @@ def test_less_than_the_clean_run_made_is_reported_with_the_call_that_is_missing(
         (upload(), "Upload Session"),
         (entry("completeUpload", committed=True), "Asset"),
         (generation(), "Generation"),
-        (entry("createPose", 202, committed=True, work="op_1"), "Operation"),
+        (pose("own"), "Operation"),
     ],
 )
 def test_less_of_each_kind_is_called_by_its_name(made: Entry, noun: str) -> None:
-    (less,) = made_less([[made]], [[]], CELL)
+    clean = [made]
+    run: list[Entry] = []
+
+    (less,) = made_less([clean], [run], CELL)
 
     assert f"1 {noun} less" in less.message
 
@@ -112,9 +139,10 @@ def test_work_whose_answer_a_fault_replaced_is_there() -> None:
         rule={"name": cell},
     )
     replayed = generation(committed=False, replayed=True)
+    clean = [generation()]
     run = [failed, replayed]
 
-    findings = list(made_less([[generation()]], [run], cell))
+    findings = list(made_less([clean], [run], cell))
 
     assert [] == findings
 
@@ -150,9 +178,11 @@ def test_a_replay_makes_nothing() -> None:
     ],
 )
 def test_a_post_that_is_sent_again_or_looked_up_is_repeated(later: Entry) -> None:
-    run = [refused(product(request_body={}), CELL), later]
+    clean = [product()]
+    failed = refused(product(request_body={}), CELL)
+    run = [failed, later]
 
-    given_up = list(unrepeated([[product()]], [run], CELL))
+    given_up = list(unrepeated([clean], [run], CELL))
 
     assert [] == given_up
 
@@ -161,8 +191,9 @@ def test_a_post_that_is_followed_by_another_is_not_repeated() -> None:
     failed = refused(product(request_body={"name": "Shirt"}), CELL)
     another = product(request_body={"name": "Hat"}, idempotency_key="b")
     clean = [product(), product()]
+    run = [failed, another]
 
-    given_up = list(unrepeated([clean], [[failed, another]], CELL))
+    given_up = list(unrepeated([clean], [run], CELL))
 
     assert [failed] == given_up
 
@@ -171,18 +202,22 @@ def test_a_completion_of_another_upload_session_is_a_repetition() -> None:
     cell = "completeUpload#1:upload_expired"
     first = entry("completeUpload", request_body={"upload_token": "a"})
     second = entry("completeUpload", request_body={"upload_token": "b"})
-    run = [refused(first, cell, "upload_expired"), second]
+    clean = [first]
+    failed = refused(first, cell, "upload_expired")
+    run = [failed, second]
 
-    given_up = list(unrepeated([[first]], [run], cell))
+    given_up = list(unrepeated([clean], [run], cell))
 
     assert [] == given_up
 
 
 def test_a_post_that_was_answered_late_needs_no_repetition() -> None:
     cell = "createProduct#1:slow"
+    clean = [product()]
     slow = product(rule={"name": cell})
+    run = [slow]
 
-    given_up = list(unrepeated([[product()]], [[slow]], cell))
+    given_up = list(unrepeated([clean], [run], cell))
 
     assert [] == given_up
 
@@ -195,8 +230,9 @@ COMPLETED = entry("getOperation", response_body={"id": "op_1", "status": "comple
 def test_work_that_failed_and_that_the_clean_run_saw_completed_failed_in_vain() -> None:
     clean = [pose("own"), COMPLETED]
     failed = pose(TIMED_OUT)
+    run = [failed]
 
-    in_vain = list(failed_in_vain([clean], [[failed]], TIMED_OUT))
+    in_vain = list(failed_in_vain([clean], [run], TIMED_OUT))
 
     assert [failed] == in_vain
 
@@ -226,26 +262,40 @@ def downloads(count: int) -> list[Entry]:
     return [download(number) for number in range(count)]
 
 
-@pytest.mark.parametrize(("taken", "is_reported"), [(3, False), (2, True), (0, True)])
-def test_outputs_that_the_clean_run_downloaded_are_downloaded_where_another_fails(
-    taken: int,
-    is_reported: bool,
-) -> None:
+@pytest.mark.parametrize("taken", [0, 2])
+def test_outputs_that_are_left_where_another_fails_are_reported(taken: int) -> None:
     clean = downloads(4)
     run = downloads(taken)
 
     findings = list(outputs_not_taken([clean], [run]))
 
-    assert is_reported == bool(findings)
+    assert findings
 
 
-def test_a_client_that_downloads_one_picture_leaves_none() -> None:
-    findings = list(outputs_not_taken([downloads(1)], [[]]))
+def test_one_output_less_than_in_the_clean_run_is_the_one_that_fails() -> None:
+    clean = downloads(4)
+    run = downloads(3)
+
+    findings = list(outputs_not_taken([clean], [run]))
 
     assert [] == findings
 
 
-HAS_MORE = {"page": {"has_more": True, "next_cursor": "c"}}
+def test_a_client_that_downloads_one_picture_leaves_none() -> None:
+    clean = downloads(1)
+    run = downloads(0)
+
+    findings = list(outputs_not_taken([clean], [run]))
+
+    assert [] == findings
+
+
+HAS_MORE = {
+    "page": {
+        "has_more": True,
+        "next_cursor": "c",
+    },
+}
 
 
 def test_a_list_whose_next_page_is_never_read_is_reported() -> None:
