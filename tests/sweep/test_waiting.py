@@ -1,6 +1,6 @@
 """Which of the waiting trials the next run tries."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.evidence import EndedTest, Place
@@ -17,20 +17,34 @@ def trials(test: str, count: int = 100) -> list[Cell]:
 
 def place(name: str, *, is_repeatable: bool = True) -> Place:
     """A place in which one test ended."""
-    ended = EndedTest(name, [name], 0, 0.1, is_repeatable=is_repeatable)
+    ended = EndedTest(
+        test=name,
+        places=[name],
+        status=0,
+        seconds=0.1,
+        is_repeatable=is_repeatable,
+    )
     return Place(tests={name: ended})
 
 
 def waiting(
-    cells: Iterable[Cell],
+    cells: Sequence[Cell],
     *,
+    jobs: int = 1,
     limits: TimeLimits | None = None,
     **places: Place,
 ) -> Waiting:
-    """Trials that wait, for one run at a time."""
+    """Trials that wait; each test has a place of its own unless `places` are named."""
     if limits is None:
         limits = TimeLimits(None)
-    return Waiting(cells, 1, limits, places)
+    if not places:
+        places = {cell.test: place(cell.test) for cell in cells}
+    return Waiting(
+        cells,
+        jobs=jobs,
+        limits=limits,
+        places=places,
+    )
 
 
 def next_batch(queue: Waiting, *under_way: Batch) -> Batch:
@@ -50,7 +64,9 @@ def next_sizes(queue: Waiting, count: int) -> list[int]:
 
 
 def test_the_first_run_tries_one_cell_in_each_test() -> None:
-    queue = waiting([*trials("a"), *trials("b")], a=place("a"), b=place("b"))
+    of_a = trials("a")
+    of_b = trials("b")
+    queue = waiting([*of_a, *of_b])
 
     batch = next_batch(queue)
 
@@ -59,7 +75,7 @@ def test_the_first_run_tries_one_cell_in_each_test() -> None:
 
 
 def test_each_run_repeats_a_test_twice_as_often_as_the_one_before() -> None:
-    queue = waiting(trials("a"), a=place("a"))
+    queue = waiting(trials("a"))
 
     sizes = next_sizes(queue, 6)
 
@@ -67,12 +83,7 @@ def test_each_run_repeats_a_test_twice_as_often_as_the_one_before() -> None:
 
 
 def test_a_run_leaves_their_share_to_the_other_jobs() -> None:
-    queue = Waiting(
-        trials("a", 9),
-        jobs=4,
-        limits=TimeLimits(None),
-        places={"a": place("a")},
-    )
+    queue = waiting(trials("a", 9), jobs=4)
     first = next_batch(queue)
     second = next_batch(queue, first)
 
@@ -95,7 +106,8 @@ def test_tests_that_wait_no_more_leave_the_share_of_a_run_as_it_is() -> None:
 
 
 def test_a_test_that_cannot_be_repeated_has_one_cell_in_a_run() -> None:
-    queue = waiting(trials("a"), a=place("a", is_repeatable=False))
+    once = place("a", is_repeatable=False)
+    queue = waiting(trials("a"), a=once)
 
     sizes = next_sizes(queue, 2)
 
@@ -103,8 +115,15 @@ def test_a_test_that_cannot_be_repeated_has_one_cell_in_a_run() -> None:
 
 
 def test_a_place_that_tests_share_has_one_cell_in_a_run() -> None:
-    ended = EndedTest("a", ["shop"], 0, 0.1, is_repeatable=True)
-    queue = waiting(trials("shop"), shop=Place(tests={"a": ended}))
+    ended = EndedTest(
+        test="a",
+        places=["shop"],
+        status=0,
+        seconds=0.1,
+        is_repeatable=True,
+    )
+    shop = Place(tests={"a": ended})
+    queue = waiting(trials("shop"), shop=shop)
 
     sizes = next_sizes(queue, 2)
 
@@ -113,9 +132,11 @@ def test_a_place_that_tests_share_has_one_cell_in_a_run() -> None:
 
 def test_a_second_attempt_is_in_the_first_round() -> None:
     limits = TimeLimits(None)
-    queue = waiting(trials("a"), limits=limits, a=place("a"))
-    (first,) = next_batch(queue).trials
-    second = next_batch(queue).trials[0]
+    queue = waiting(trials("a"), limits=limits)
+    first_batch = next_batch(queue)
+    second_batch = next_batch(queue)
+    (first,) = first_batch.trials
+    second = second_batch.trials[0]
     limits.note_second_attempt(first)
     limits.note_second_attempt(second)
     queue.put_back([first, second])
@@ -128,7 +149,7 @@ def test_a_second_attempt_is_in_the_first_round() -> None:
 
 def test_a_client_that_waits_does_not_count_as_a_job() -> None:
     silent = Cell("getTeam", 1, "stall", test="a")
-    queue = waiting([silent], a=place("a"))
+    queue = waiting([silent])
     working = Batch(trials("b", 1), is_idle=False)
 
     batch = next_batch(queue, working)
@@ -138,7 +159,7 @@ def test_a_client_that_waits_does_not_count_as_a_job() -> None:
 
 
 def test_no_run_begins_beside_as_many_as_there_are_jobs() -> None:
-    queue = waiting(trials("a"), a=place("a"))
+    queue = waiting(trials("a"))
     working = Batch(trials("b", 1), is_idle=False)
 
     batch = queue.next_batch([working])
