@@ -1,12 +1,23 @@
 """Which cells are tried, in which order, and in which test."""
 
+from collections.abc import Mapping
+
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.planning import Plan, choose
 from tests.sweep.values import cells
 
 READS = cells("getTeam#1", "getTeam#2")
 WRITES = cells("createPose#1", "createPose#2")
-HOPELESS = cells("getTeam#1", "createPose#1", fault="credential_expired")
+HOPELESS = cells(
+    "getTeam#1",
+    "createPose#1",
+    fault="credential_expired",
+)
+
+
+def chosen(cells_of_a_test: Mapping[Cell, str], only: str | None = None) -> Plan:
+    """Choose among the cells of one test."""
+    return choose({"": cells_of_a_test}, only, ())
 
 
 def tried(plan: Plan) -> list[str]:
@@ -15,14 +26,17 @@ def tried(plan: Plan) -> list[str]:
 
 
 def test_the_first_cell_of_each_class_is_tried_the_one_that_costs_most_first() -> None:
-    plan = choose({"": READS | WRITES}, None, ())
+    plan = chosen(READS | WRITES)
 
-    assert ["createPose#1:rate_limited", "getTeam#1:rate_limited"] == tried(plan)
+    assert [
+        "createPose#1:rate_limited",
+        "getTeam#1:rate_limited",
+    ] == tried(plan)
     assert list(READS) == plan.classes["getTeam:rate_limited"]
 
 
 def test_what_no_client_recovers_from_is_tried_once() -> None:
-    plan = choose({"": HOPELESS}, None, ())
+    plan = chosen(HOPELESS)
 
     reasons = set(plan.left_out.values())
     assert ["createPose#1:credential_expired"] == tried(plan)
@@ -38,7 +52,7 @@ def test_all_faults_are_tried_at_all_calls_if_that_is_asked_for() -> None:
 
 
 def test_a_glob_selects_the_cells() -> None:
-    plan = choose({"": READS | WRITES}, "getTeam#2:rate*", ())
+    plan = chosen(READS | WRITES, "getTeam#2:rate*")
 
     assert ["getTeam#2:rate_limited"] == tried(plan)
 
@@ -47,8 +61,8 @@ def test_a_cell_that_is_left_out_is_tried_if_it_is_named_in_full() -> None:
     cell = "getTeam#1:lost-after-commit"
     left_out = {Cell.read(cell): "a read commits nothing"}
 
-    by_glob = choose({"": left_out}, "getTeam#1:lost-*", ())
-    by_name = choose({"": left_out}, cell, ())
+    by_glob = chosen(left_out, "getTeam#1:lost-*")
+    by_name = chosen(left_out, cell)
 
     assert [] == tried(by_glob)
     assert [cell] == tried(by_name)
@@ -58,7 +72,7 @@ def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() 
     limited = cells("createPose#1+", "getTeam#1+")
     failing = cells("createPose#1+", "getTeam#1+", fault="internal_error")
 
-    plan = choose({"": limited | failing}, None, ())
+    plan = chosen(limited | failing)
 
     assert {
         "createPose#1+:rate_limited",
@@ -68,10 +82,11 @@ def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() 
 
 
 def test_each_failure_of_work_is_tried_once_and_one_at_each_operation() -> None:
-    late = cells("createPose#1", "createBackground#1", fault="fail-timed_out")
-    broken = cells("createPose#1", "createBackground#1", fault="fail-processing_failed")
+    calls = ("createPose#1", "createBackground#1")
+    late = cells(*calls, fault="fail-timed_out")
+    broken = cells(*calls, fault="fail-processing_failed")
 
-    plan = choose({"": late | broken}, None, ())
+    plan = chosen(late | broken)
 
     first_failure = [cell for cell in tried(plan) if cell.endswith("timed_out")]
     assert {
@@ -84,8 +99,11 @@ def test_each_failure_of_work_is_tried_once_and_one_at_each_operation() -> None:
 def test_each_class_goes_to_the_test_that_has_fewest() -> None:
     limited = cells("getTeam#1")
     failing = cells("getTeam#1", fault="internal_error")
-
-    cells_by_test = {"a": limited | failing, "b": limited, "c": limited}
+    cells_by_test = {
+        "a": limited | failing,
+        "b": limited,
+        "c": limited,
+    }
 
     plan = choose(cells_by_test, None, ())
 
@@ -94,7 +112,9 @@ def test_each_class_goes_to_the_test_that_has_fewest() -> None:
 
 
 def test_a_cell_that_a_glob_selects_is_tried_in_every_test() -> None:
-    plan = choose({"a": READS, "b": READS}, "getTeam#1:*", ())
+    cells_by_test = {"a": READS, "b": READS}
+
+    plan = choose(cells_by_test, "getTeam#1:*", ())
 
     tests = [trial.test for trial in plan.cells]
     assert ["a", "b"] == tests
