@@ -11,15 +11,30 @@ from tests.support.pictures import decode
 
 
 def cut_out() -> Image.Image:
-    image = Image.new("RGBA", (200, 200), (0, 0, 0, 0))
+    thing = (50, 50, 150, 150)
+    image = Image.new("RGBA", (200, 200))
     draw = ImageDraw.Draw(image)
-    draw.ellipse((50, 50, 150, 150), fill=(200, 60, 40, 255))
+    draw.ellipse(thing, fill=(*RED, 255))
     return image
 
 
+def product_before_a_gradient() -> Image.Image:
+    ground = gradient(240, 240)
+    return Image.blend(product(), ground, 0.3)
+
+
+def small_product() -> Image.Image:
+    return product().resize((60, 60))
+
+
+def gradient_from_the_top() -> Image.Image:
+    return gradient().rotate(90, expand=True)
+
+
 def spotlight() -> Image.Image:
-    darkness = Image.radial_gradient("L").resize((300, 300))
-    light = darkness.point([230 - level // 4 for level in range(256)])
+    levels = [230 - level // 4 for level in range(256)]
+    darkness = Image.radial_gradient("L")
+    light = darkness.resize((300, 300)).point(levels)
     return Image.merge("RGB", [light, light, light])
 
 
@@ -31,7 +46,8 @@ def premade(name: str) -> Image.Image:
         height=400,
         format="png",
     )
-    return decode(render(recipe, []))
+    file = render(recipe, [])
+    return decode(file)
 
 
 def someone_on_a_beach() -> Image.Image:
@@ -42,13 +58,16 @@ def someone_on_a_beach() -> Image.Image:
     return image
 
 
+GREY = (150, 150, 150)
+PALE_GREY = (226, 226, 228)
+PALE_BLUE = (200, 210, 220)
 CLEAN = {
-    "one colour": Image.new("RGB", (300, 200), (200, 210, 220)),
+    "one colour": Image.new("RGB", (300, 200), PALE_BLUE),
     "one pixel": Image.new("RGB", (1, 1)),
     "a line": Image.new("L", (3000, 1)),
     "nothing at all": Image.new("RGBA", (50, 50)),
     "a gradient": gradient(),
-    "a gradient from the top": gradient().rotate(90, expand=True),
+    "a gradient from the top": gradient_from_the_top(),
     "a spotlight": spotlight(),
     "a checkered texture": checkered(),
     "a paper roll": premade("Seamless white"),
@@ -58,10 +77,10 @@ CLEAN = {
 }
 FOREGROUND = {
     "a product on white": product(),
-    "a product on grey": product(RED, (150, 150, 150)),
-    "a pale product on white": product((226, 226, 228), WHITE),
-    "a product before a gradient": Image.blend(product(), gradient(240, 240), 0.3),
-    "a small thing": product().resize((60, 60)),
+    "a product on grey": product(RED, GREY),
+    "a pale product on white": product(PALE_GREY, WHITE),
+    "a product before a gradient": product_before_a_gradient(),
+    "a small thing": small_product(),
     "a cut-out": cut_out(),
     "someone on a beach": someone_on_a_beach(),
 }
@@ -71,25 +90,35 @@ FOREGROUND = {
 def test_a_scene_with_nothing_in_it_is_clean(name: str) -> None:
     image = CLEAN[name]
 
-    assert examine_scene(image) == "clean"
+    verdict = examine_scene(image)
+
+    assert verdict == "clean"
 
 
 @pytest.mark.parametrize("name", FOREGROUND)
 def test_a_subject_that_stands_out_is_foreground(name: str) -> None:
     image = FOREGROUND[name]
 
-    assert examine_scene(image) == "foreground"
+    verdict = examine_scene(image)
+
+    assert verdict == "foreground"
 
 
 @pytest.mark.parametrize("quality", [95, 40])
 def test_a_compressed_subject_is_foreground(quality: int) -> None:
-    image = decode(encoded(product(), "JPEG", quality=quality))
+    file = encoded(product(), "JPEG", quality=quality)
+    image = decode(file)
 
-    assert examine_scene(image) == "foreground"
+    verdict = examine_scene(image)
+
+    assert verdict == "foreground"
 
 
 @pytest.mark.parametrize("quality", [95, 40])
 def test_a_compressed_gradient_is_clean(quality: int) -> None:
-    image = decode(encoded(gradient(), "JPEG", quality=quality))
+    file = encoded(gradient(), "JPEG", quality=quality)
+    image = decode(file)
 
-    assert examine_scene(image) == "clean"
+    verdict = examine_scene(image)
+
+    assert verdict == "clean"
