@@ -4,6 +4,7 @@ metadata.
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin, features
@@ -36,63 +37,143 @@ def exif_with_orientation(orientation: int) -> bytes:
 
 
 def srgb_profile() -> bytes:
-    return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    profile = ImageCms.createProfile("sRGB")
+    return ImageCms.ImageCmsProfile(profile).tobytes()
 
 
 def content_type_of(kind: str) -> str:
     return f"image/{kind.lower()}"
 
 
-FORMATS = [
-    # What Pillow writes, of which mode, and the format and mode that are stored.
-    ("JPEG", "RGB", "jpeg", "RGB"),
-    ("JPEG", "L", "jpeg", "L"),
-    ("JPEG", "CMYK", "jpeg", "RGB"),
-    ("PNG", "RGB", "png", "RGB"),
-    ("PNG", "RGBA", "png", "RGBA"),
-    ("PNG", "L", "png", "L"),
-    ("PNG", "LA", "png", "RGBA"),
-    ("PNG", "P", "png", "RGB"),
-    ("PNG", "1", "png", "L"),
-    ("GIF", "P", "png", "RGB"),
-    ("GIF", "L", "png", "RGB"),
-    ("WEBP", "RGB", "webp", "RGB"),
-    ("AVIF", "RGB", "jpeg", "RGB"),
-    ("AVIF", "RGBA", "jpeg", "RGB"),
+class Upload(NamedTuple):
+    """What Pillow writes, and what is stored of it."""
+
+    written: str
+    mode: str
+    stored: str
+    stored_mode: str
+
+
+UPLOADS = [
+    Upload(
+        written="JPEG",
+        mode="RGB",
+        stored="jpeg",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="JPEG",
+        mode="L",
+        stored="jpeg",
+        stored_mode="L",
+    ),
+    Upload(
+        written="JPEG",
+        mode="CMYK",
+        stored="jpeg",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="PNG",
+        mode="RGB",
+        stored="png",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="PNG",
+        mode="RGBA",
+        stored="png",
+        stored_mode="RGBA",
+    ),
+    Upload(
+        written="PNG",
+        mode="L",
+        stored="png",
+        stored_mode="L",
+    ),
+    Upload(
+        written="PNG",
+        mode="LA",
+        stored="png",
+        stored_mode="RGBA",
+    ),
+    Upload(
+        written="PNG",
+        mode="P",
+        stored="png",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="PNG",
+        mode="1",
+        stored="png",
+        stored_mode="L",
+    ),
+    Upload(
+        written="GIF",
+        mode="P",
+        stored="png",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="GIF",
+        mode="L",
+        stored="png",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="WEBP",
+        mode="RGB",
+        stored="webp",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="AVIF",
+        mode="RGB",
+        stored="jpeg",
+        stored_mode="RGB",
+    ),
+    Upload(
+        written="AVIF",
+        mode="RGBA",
+        stored="jpeg",
+        stored_mode="RGB",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("written", "mode", "stored", "stored_mode"), FORMATS)
-def test_every_format_becomes_one_of_three(
-    written: str,
-    mode: str,
-    stored: str,
-    stored_mode: str,
-) -> None:
-    source = four_corners(mode=mode)
-    if mode == "P":
-        source = four_corners().quantize(8)
-    file = encoded(source, written)
+def name_of(upload: Upload) -> str:
+    return f"{upload.written} {upload.mode}"
 
-    normal = normalize(file, content_type_of(written))
+
+@pytest.mark.parametrize("upload", UPLOADS, ids=name_of)
+def test_every_format_becomes_one_of_three(upload: Upload) -> None:
+    source = four_corners(mode=upload.mode)
+    if upload.mode == "P":
+        source = four_corners().quantize(8)
+    file = encoded(source, upload.written)
+
+    normal = normalize(file, content_type_of(upload.written))
 
     image = decode(normal.data)
-    assert normal.format == stored
-    assert image.format == stored.upper()
-    assert image.mode == stored_mode
+    uploaded_colors = corner_colors(decode(file))
+    assert normal.format == upload.stored
+    assert image.format == upload.stored.upper()
+    assert image.mode == upload.stored_mode
     assert normal.width == 48
     assert normal.height == 32
     assert image.width == 48
     assert image.height == 32
-    assert are_near(corner_colors(decode(file)), corner_colors(image))
+    assert are_near(uploaded_colors, corner_colors(image))
 
 
 @pytest.mark.parametrize(("alpha", "stored"), [(0, "png"), (254, "png"), (255, "jpeg")])
 def test_avif_with_transparency_becomes_png(alpha: int, stored: str) -> None:
     image = four_corners(mode="RGBA")
     image.putalpha(alpha)
+    file = encoded(image, "AVIF", quality=100)
 
-    normal = normalize(encoded(image, "AVIF", quality=100), "image/avif")
+    normal = normalize(file, "image/avif")
 
     assert normal.format == stored
 
@@ -114,8 +195,9 @@ def test_of_an_animation_the_first_frame_is_kept(kind: str) -> None:
     normal = normalize(source, content_type_of(kind))
 
     image = decode(normal.data)
+    middle = pixel(image.convert("RGB"), 10, 10)
     assert getattr(image, "n_frames", 1) == 1
-    assert is_near(RED, pixel(image.convert("RGB"), 10, 10), 12)
+    assert is_near(RED, middle, 12)
 
 
 # Orientation --------------------------------------------------------------------------
@@ -143,16 +225,18 @@ def test_the_exif_orientation_is_applied_and_forgotten(
     turn = TURNED_FROM[orientation]
     if turn is not None:
         source = source.transpose(turn)
-    file = encoded(source, kind, exif=exif_with_orientation(orientation))
+    exif = exif_with_orientation(orientation)
+    file = encoded(source, kind, exif=exif)
 
     normal = normalize(file, content_type_of(kind))
 
     image = decode(normal.data)
+    colors = corner_colors(image)
     assert normal.width == 48
     assert normal.height == 32
     assert image.width == 48
     assert image.height == 32
-    assert are_near([RED, GREEN, BLUE, WHITE], corner_colors(image), 24)
+    assert are_near([RED, GREEN, BLUE, WHITE], colors, 24)
     assert dict(image.getexif()) == {}
 
 
@@ -170,10 +254,15 @@ def test_an_orientation_in_xmp_turns_nothing(kind: str) -> None:
 @pytest.mark.parametrize(
     ("keyword", "text"),
     [
-        ("XML:com.adobe.xmp", SIDEWAYS_XMP.decode()),
-        (
+        pytest.param(
+            "XML:com.adobe.xmp",
+            SIDEWAYS_XMP.decode(),
+            id="XMP",
+        ),
+        pytest.param(
             "Raw profile type exif",
             f"\nexif\n      36\n{exif_with_orientation(6).hex()}\n",
+            id="EXIF",
         ),
     ],
 )
@@ -184,17 +273,21 @@ def test_an_orientation_in_the_text_of_a_png_turns_nothing(
 ) -> None:
     info = PngImagePlugin.PngInfo()
     info.add_itxt(keyword, text, zip=is_compressed)
+    file = encoded(four_corners(), "PNG", pnginfo=info)
 
-    normal = normalize(encoded(four_corners(), "PNG", pnginfo=info), "image/png")
+    normal = normalize(file, "image/png")
 
     assert normal.width == 48
     assert normal.height == 32
 
 
 def test_broken_exif_turns_nothing() -> None:
-    file = encoded(four_corners(), "JPEG", exif=b"Exif\0\0no EXIF at all")
+    exif = b"Exif\0\0no EXIF at all"
+    file = encoded(four_corners(), "JPEG", exif=exif)
 
-    assert normalize(file, "image/jpeg").width == 48
+    normal = normalize(file, "image/jpeg")
+
+    assert normal.width == 48
 
 
 # Metadata -----------------------------------------------------------------------------
@@ -215,65 +308,115 @@ def test_metadata_is_dropped_and_the_picture_stays(kind: str) -> None:
         options["pnginfo"] = text
     file = encoded(four_corners(), kind, **options)
 
-    image = decode(normalize(file, content_type_of(kind)).data)
+    normal = normalize(file, content_type_of(kind))
 
-    assert METADATA & image.info.keys() == set()
-    assert are_near(corner_colors(decode(file)), corner_colors(image))
+    image = decode(normal.data)
+    metadata = METADATA & image.info.keys()
+    uploaded_colors = corner_colors(decode(file))
+    assert metadata == set()
+    assert are_near(uploaded_colors, corner_colors(image))
 
 
 @pytest.mark.parametrize("key", ["icc_profile", "pnginfo"])
 def test_a_png_with_some_megabytes_of_metadata_is_read(key: str) -> None:
     text = PngImagePlugin.PngInfo()
     text.add_itxt("XML:com.adobe.xmp", "<x/>" * 1_000_000, zip=True)
-    metadata = {"icc_profile": srgb_profile() + bytes(3 << 20), "pnginfo": text}
+    metadata = {
+        "icc_profile": srgb_profile() + bytes(3 << 20),
+        "pnginfo": text,
+    }
+    option = {key: metadata[key]}
+    file = encoded(four_corners(), "PNG", **option)
 
-    file = encoded(four_corners(), "PNG", **{key: metadata[key]})
+    normal = normalize(file, "image/png")
 
-    assert normalize(file, "image/png").width == 48
-
-
-DAMAGED_CHUNKS = {
-    "a text with an unknown compression": png_chunk(b"zTXt", b"Title\0\x07words"),
-    "a text that does not inflate": png_chunk(b"zTXt", b"Title\0\0words"),
-    "an international text that does not inflate": png_chunk(
-        b"iTXt",
-        b"Title\0\x01\0\0\0words",
-    ),
-    "a profile with an unknown compression": png_chunk(b"iCCP", b"sRGB\0\x07words"),
-    "a profile that does not inflate": png_chunk(b"iCCP", b"sRGB\0\0words"),
-    "a profile without a name": png_chunk(b"iCCP", b""),
-    "a gamma that is cut off": png_chunk(b"gAMA", b"\0"),
-    "a pixel size that is cut off": png_chunk(b"pHYs", b"\0"),
-    "a text with a wrong checksum": png_chunk(b"tEXt", b"Title\0words")[:-1] + b"\0",
-    "a profile with a wrong checksum": png_chunk(b"iCCP", b"sRGB\0\0")[:-1] + b"\0",
-    "EXIF with a wrong checksum": png_chunk(b"eXIf", b"MM\0*")[:-1] + b"\0",
-    "an unknown chunk with a wrong checksum": png_chunk(b"abCd", b"x")[:-1] + b"\0",
-}
+    assert normal.width == 48
 
 
-@pytest.mark.parametrize("name", DAMAGED_CHUNKS)
+def with_wrong_checksum(kind: bytes, body: bytes) -> bytes:
+    chunk = png_chunk(kind, body)
+    return chunk[:-1] + b"\0"
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        pytest.param(
+            png_chunk(b"zTXt", b"Title\0\x07words"),
+            id="a text with an unknown compression",
+        ),
+        pytest.param(
+            png_chunk(b"zTXt", b"Title\0\0words"),
+            id="a text that does not inflate",
+        ),
+        pytest.param(
+            png_chunk(b"iTXt", b"Title\0\x01\0\0\0words"),
+            id="an international text that does not inflate",
+        ),
+        pytest.param(
+            png_chunk(b"iCCP", b"sRGB\0\x07words"),
+            id="a profile with an unknown compression",
+        ),
+        pytest.param(
+            png_chunk(b"iCCP", b"sRGB\0\0words"),
+            id="a profile that does not inflate",
+        ),
+        pytest.param(
+            png_chunk(b"iCCP", b""),
+            id="a profile without a name",
+        ),
+        pytest.param(
+            png_chunk(b"gAMA", b"\0"),
+            id="a gamma that is cut off",
+        ),
+        pytest.param(
+            png_chunk(b"pHYs", b"\0"),
+            id="a pixel size that is cut off",
+        ),
+        pytest.param(
+            with_wrong_checksum(b"tEXt", b"Title\0words"),
+            id="a text with a wrong checksum",
+        ),
+        pytest.param(
+            with_wrong_checksum(b"iCCP", b"sRGB\0\0"),
+            id="a profile with a wrong checksum",
+        ),
+        pytest.param(
+            with_wrong_checksum(b"eXIf", b"MM\0*"),
+            id="EXIF with a wrong checksum",
+        ),
+        pytest.param(
+            with_wrong_checksum(b"abCd", b"x"),
+            id="an unknown chunk with a wrong checksum",
+        ),
+    ],
+)
 @pytest.mark.parametrize("before", [b"IDAT", b"IEND"])
 def test_a_damaged_chunk_of_a_png_that_no_pixel_needs_is_ignored(
-    name: str,
+    chunk: bytes,
     before: bytes,
 ) -> None:
     source = encoded(four_corners(), "PNG")
     place = source.index(before) - 4
+    damaged = source[:place] + chunk + source[place:]
 
-    file = source[:place] + DAMAGED_CHUNKS[name] + source[place:]
+    of_damaged = normalize(damaged, "image/png")
+    of_source = normalize(source, "image/png")
 
-    assert normalize(file, "image/png").data == normalize(source, "image/png").data
+    assert of_damaged.data == of_source.data
 
 
 # Readers ------------------------------------------------------------------------------
 
 WITHOUT_PLUGIN = """
 import sys
+from pathlib import Path
 
 sys.modules["pillow_avif"] = None
 from image_workflow_emulator.imaging.normalize import normalize
 
-normal = normalize(open(sys.argv[1], "rb").read(), "image/avif")
+file = Path(sys.argv[1]).read_bytes()
+normal = normalize(file, "image/avif")
 print(normal.format, normal.width, normal.height)
 """
 
