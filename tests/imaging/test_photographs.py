@@ -38,7 +38,12 @@ COLORS: list[Color] = [
     (200, 20, 200),
     (20, 170, 180),
 ]
-MODELS: list[Color] = [(120, 60, 10), (60, 120, 10), (120, 10, 60)]
+MODELS: list[Color] = [
+    (120, 60, 10),
+    (60, 120, 10),
+    (120, 10, 60),
+]
+BLACK: Color = (0, 0, 0)
 PRODUCT = print_file(RED)
 ON_PLAIN = plain_file(RED)
 SHELF_TOP = (244, 242, 240)
@@ -56,7 +61,8 @@ def test_a_colour_background_reaches_the_corners(target: PictureFormat) -> None:
         format=target,
     )
 
-    for color in corner_colors(image.crop((0, 0, EDGE, EDGE // 8))):
+    upper_edge = image.crop((0, 0, EDGE, EDGE // 8))
+    for color in corner_colors(upper_edge):
         assert is_near((0xD0, 0xE0, 0xF0), color, 4)
 
 
@@ -89,8 +95,10 @@ def test_a_transparent_output_is_clear_around_what_is_cut_out(
     most_transparent, most_opaque = alpha.getextrema()
     assert most_transparent == 0
     assert most_opaque == 255
-    assert 0.02 < ImageStat.Stat(alpha).mean[0] / 255 < 0.6
-    assert count_of(opaque(scene, (0, 0, 0)), WHITE, 4) == 0, "its plain ground is gone"
+    mean_alpha = ImageStat.Stat(alpha).mean[0]
+    on_black = opaque(scene, BLACK)
+    assert 0.02 < mean_alpha / 255 < 0.6
+    assert count_of(on_black, WHITE, 4) == 0, "its plain ground is gone"
 
 
 @pytest.mark.parametrize("ratio", ["21:9", "1:1", "9:16"])
@@ -106,8 +114,9 @@ def test_a_product_is_on_the_ground_of_the_place(ratio: str) -> None:
         height=height,
     )
 
-    floor = box_of(image, RED, 30)[3]
-    assert is_near((172, 170, 166), pixel(image, -4, floor)), "it floats"
+    _, _, _, floor = box_of(image, RED, 30)
+    ground = pixel(image, -4, floor)
+    assert is_near((172, 170, 166), ground), "it floats"
 
 
 # Products -----------------------------------------------------------------------------
@@ -117,11 +126,12 @@ def with_everything(ratio: str, people: int) -> Image.Image:
     """A photograph with all that a plaque can say, and people with chosen heads."""
     width, height = output_size(ratio, "1k")
     heads = [print_file(color) for color in MODELS[:people]]
-    swatches = [print_file((0, 0, 0)), print_file((0, 0, 0))]
+    swatch = print_file(BLACK)
     return photograph(
         PRODUCT,
         *heads,
-        *swatches,
+        swatch,
+        swatch,
         width=width // 2,
         height=height // 2,
         people=people,
@@ -136,7 +146,8 @@ def with_everything(ratio: str, people: int) -> Image.Image:
 def box_of_red(image: Image.Image) -> tuple[int, int, int, int]:
     """Where an image is red, whatever a style has made of it."""
     red, _, blue = image.split()
-    box = masks.above(ImageChops.subtract(red, blue), 60).getbbox()
+    redness = ImageChops.subtract(red, blue)
+    box = masks.above(redness, 60).getbbox()
     assert box is not None
     return box
 
@@ -159,8 +170,9 @@ def test_a_product_can_be_seen_at_any_ratio(ratio: str, people: int) -> None:
     image = with_everything(ratio, people)
 
     left, top, right, bottom = box_of_red(image)
-    assert right - left > 0.07 * min(image.size)
-    assert bottom - top > 0.07 * min(image.size)
+    shorter_edge = min(image.size)
+    assert right - left > 0.07 * shorter_edge
+    assert bottom - top > 0.07 * shorter_edge
 
 
 @pytest.mark.parametrize("people", [0, 2])
@@ -171,9 +183,10 @@ def test_each_of_five_products_and_of_the_chosen_models_is_seen(
 ) -> None:
     width, height = output_size(ratio, "1k")
     colors = [*COLORS, *MODELS[:people]]
+    files = [print_file(color) for color in colors]
 
     image = photograph(
-        *map(print_file, colors),
+        *files,
         width=width,
         height=height,
         subject_count=5,
@@ -209,19 +222,29 @@ def test_a_wide_picture_spreads_its_products() -> None:
 def test_an_upper_row_is_on_a_shelf() -> None:
     files = [print_file(color) for color in COLORS]
 
-    image = photograph(*files, subject_count=5, background_hex="#406080")
+    image = photograph(
+        *files,
+        subject_count=5,
+        background_hex="#406080",
+    )
 
     left, _, right, bottom = box_of(image, COLORS[0], 6)
-    below = image.crop((left, bottom, right, bottom + EDGE // 16))
-    assert count_of(below, SHELF_TOP, 4) >= right - left
+    shelf = image.crop((left, bottom, right, bottom + EDGE // 16))
+    width = right - left
+    assert count_of(shelf, SHELF_TOP, 4) >= width
 
 
 def test_a_transparent_output_has_no_shelf() -> None:
     files = [print_file(color) for color in COLORS]
 
-    image = photograph(*files, subject_count=5, background_kind="transparent")
+    image = photograph(
+        *files,
+        subject_count=5,
+        background_kind="transparent",
+    )
 
-    assert count_of(opaque(scene_of(image), (0, 0, 0)), SHELF_TOP, 2) == 0
+    scene = opaque(scene_of(image), BLACK)
+    assert count_of(scene, SHELF_TOP, 2) == 0
 
 
 DISTANCES = ("far", "medium", "close")
@@ -229,14 +252,16 @@ DISTANCES = ("far", "medium", "close")
 
 @pytest.mark.parametrize("people", [0, 1])
 def test_a_nearer_camera_shows_a_product_larger(people: int) -> None:
-    far, medium, close = (
-        count_of(
-            photograph(PRODUCT, people=people, camera_distance=distance),
-            RED,
+    counts = []
+    for distance in DISTANCES:
+        image = photograph(
+            PRODUCT,
+            people=people,
+            camera_distance=distance,
         )
-        for distance in DISTANCES
-    )
+        counts.append(count_of(image, RED))
 
+    far, medium, close = counts
     assert far < medium < close
     assert close > 2 * far
 
@@ -274,14 +299,24 @@ def test_a_nearer_camera_shows_a_group_larger(ratio: str, people: int) -> None:
         ("Soft teal", None, (0, 128, 128)),
     ],
 )
-@pytest.mark.parametrize("upload", [ON_PLAIN, PRODUCT], ids=["plain", "print"])
+@pytest.mark.parametrize(
+    "upload",
+    [
+        pytest.param(ON_PLAIN, id="plain"),
+        pytest.param(PRODUCT, id="print"),
+    ],
+)
 def test_a_colorway_colours_the_product(
     name: str,
     value: str | None,
     color: Color,
     upload: bytes,
 ) -> None:
-    image = photograph(upload, colorway=name, colorway_hex=value)
+    image = photograph(
+        upload,
+        colorway=name,
+        colorway_hex=value,
+    )
 
     assert count_of(image, color, 12) > 5000
     assert count_of(image, RED, 12) < 50
@@ -295,7 +330,8 @@ def mean_of_style(name: str) -> list[float]:
         background_kind="automatic",
         photography_style=name,
     )
-    return ImageStat.Stat(image.crop((0, 0, EDGE, EDGE // 2)).convert("RGB")).mean
+    upper_half = image.crop((0, 0, EDGE, EDGE // 2))
+    return ImageStat.Stat(upper_half.convert("RGB")).mean
 
 
 def test_a_dark_style_is_darker() -> None:
@@ -339,8 +375,14 @@ def test_a_style_of_the_team_has_the_colour_of_its_preview() -> None:
     ids=str,
 )
 def test_the_plaque_tells_what_was_asked_for(choice: dict[str, object]) -> None:
-    inputs = [PRODUCT, print_file(COLORS[1]), print_file(COLORS[2])]
-    fields = {"background_kind": "picture", "people": 1, "model_input_count": 1}
+    ground = print_file(COLORS[1])
+    head = print_file(COLORS[2])
+    inputs = [PRODUCT, ground, head]
+    fields = {
+        "background_kind": "picture",
+        "people": 1,
+        "model_input_count": 1,
+    }
 
     plain = photograph(*inputs, **fields)
     image = photograph(*inputs, **fields, **choice)
@@ -350,6 +392,9 @@ def test_the_plaque_tells_what_was_asked_for(choice: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("choice", ["photography_style", "pose"])
 def test_a_chip_has_the_swatch_of_what_was_chosen(choice: str) -> None:
-    image = photograph(PRODUCT, print_file(COLORS[1]), **{choice: "Mine"})
+    color = COLORS[1]
+    swatch = print_file(color)
 
-    assert count_of(image, COLORS[1], 12) > 50
+    image = photograph(PRODUCT, swatch, **{choice: "Mine"})
+
+    assert count_of(image, color, 12) > 50
