@@ -29,20 +29,22 @@ from tests.support.contract_check import ContractChecker, Exchange, read_contrac
 
 def mixture(seed: int) -> str:
     """Choose one of the readings of each decision, or the plain one."""
-    names = {decision: [f"{decision}=plain"] for decision in DECISIONS}
+    choices_by_decision = {decision: [f"{decision}=plain"] for decision in DECISIONS}
     for name, reading in READINGS.items():
-        names[reading.decision].append(name)
+        choices_by_decision[reading.decision].append(name)
     drawn = []
-    for decision, choices in names.items():
+    for decision, choices in choices_by_decision.items():
         number = Seed(seed).number("reading", decision)
-        drawn.append(choices[number % len(choices)])
+        choice = choices[number % len(choices)]
+        drawn.append(choice)
     return ",".join(drawn)
 
 
 def pairs() -> list[str]:
     """Every two readings of different decisions."""
     pairs = []
-    for first, second in combinations(READINGS.values(), 2):
+    readings = READINGS.values()
+    for first, second in combinations(readings, 2):
         if first.decision != second.decision:
             pairs.append(f"{first.name},{second.name}")
     return pairs
@@ -50,13 +52,32 @@ def pairs() -> list[str]:
 
 def sample(texts: Sequence[str], size: int) -> list[str]:
     """Draw some of the texts."""
-    numbers = [Seed(24).number("pair", str(index)) for index in range(size)]
-    return [texts[number % len(texts)] for number in numbers]
+    seed = Seed(24)
+    drawn = []
+    for index in range(size):
+        number = seed.number("pair", str(index))
+        text = texts[number % len(texts)]
+        drawn.append(text)
+    return drawn
 
 
-HIDDEN = [*READINGS, "other", "stingy", mixture(1), *sample(pairs(), 10)]
-MORE_HIDDEN = [*map(mixture, range(2, 100)), *pairs()]
-BYTE_STATUSES = {"upload": (200, 201), "download": (200, 302)}
+HIDDEN = [
+    *READINGS,
+    "other",
+    "stingy",
+    mixture(1),
+    *sample(pairs(), 10),
+]
+MORE_HIDDEN = [
+    *(mixture(seed) for seed in range(2, 100)),
+    *pairs(),
+]
+IN_VERIFY = [pytest.param(more, marks=pytest.mark.verify) for more in MORE_HIDDEN]
+"""The others, which `make verify` tries."""
+BYTE_STATUSES = {
+    "upload": (200, 201),
+    "download": (200, 302),
+}
 
 
 @pytest.fixture(scope="module")
@@ -87,15 +108,25 @@ def exchange_of(call: RecordedCall) -> Exchange:
     """Return a call without what readings may leave out or add: a 503 need not have a
     Retry-After (D66), and a media type may have parameters (RFC 9110, 8.3).
     """
-    path = urlsplit(call.url).path.removeprefix("/v1")
+    path = urlsplit(call.url).path
     headers = dict(call.response_headers)
     if "content-type" in headers:
-        headers["content-type"] = headers["content-type"].partition(";")[0]
+        media_type, _, _ = headers["content-type"].partition(";")
+        headers["content-type"] = media_type
     if call.status == 503:
         headers.setdefault("retry-after", "1")
-    body = call.response_body or b""
-    status = call.status or 0
-    return Exchange(call.method, path, status, tuple(headers.items()), body)
+    return Exchange(
+        method=call.method,
+        path=path.removeprefix("/v1"),
+        status=call.status or 0,
+        headers=tuple(headers.items()),
+        body=call.response_body or b"",
+    )
+
+
+def expected_differences(readings: str) -> list[str]:
+    """Return the readings that a recording under them must show."""
+    return list(chosen(parse_readings(readings)))
 
 
 def test_a_recording_of_the_plain_emulator_differs_in_nothing() -> None:
@@ -103,15 +134,13 @@ def test_a_recording_of_the_plain_emulator_differs_in_nothing() -> None:
 
     report = judged(exchanges)
 
-    verdicts = {row.verdict for row in report.details["decisions"]}
+    rows = report.details["decisions"]
+    verdicts = {row.verdict for row in rows}
     assert report.findings == []
     assert verdicts == {"assumed"}
 
 
-@pytest.mark.parametrize(
-    "readings",
-    [*HIDDEN, *(pytest.param(more, marks=pytest.mark.verify) for more in MORE_HIDDEN)],
-)
+@pytest.mark.parametrize("readings", [*HIDDEN, *IN_VERIFY])
 def test_hidden_readings_are_found_and_no_other(
     readings: str,
     closed_contract: ContractChecker,
@@ -121,7 +150,7 @@ def test_hidden_readings_are_found_and_no_other(
     differences = differences_in(exchanges)
 
     keep_to_contract(exchanges, closed_contract)
-    assert differences == list(chosen(parse_readings(readings)))
+    assert differences == expected_differences(readings)
 
 
 @pytest.mark.parametrize("readings", ["other", "stingy"])
@@ -134,22 +163,27 @@ def test_hidden_readings_are_found_whatever_v1_has_added(
     differences = differences_in(exchanges)
 
     keep_to_contract(exchanges, open_contract)
-    assert differences == list(chosen(parse_readings(readings)))
+    assert differences == expected_differences(readings)
 
 
 @pytest.mark.parametrize("readings", ["plain", "stingy"])
 def test_times_in_whole_seconds_are_no_evidence_for_waits(readings: str) -> None:
-    coarse = [with_whole_seconds(exchange) for exchange in tour(readings)]
+    exchanges = tour(readings)
+    coarse = [with_whole_seconds(exchange) for exchange in exchanges]
 
     differences = differences_in(coarse)
 
-    chosen_readings = chosen(parse_readings(readings))
-    assert differences == [name for name in chosen_readings if name != "D74=lag"]
+    hidden = expected_differences(readings)
+    assert differences == [name for name in hidden if name != "D74=lag"]
 
 
 def with_whole_seconds(exchange: RecordedExchange) -> RecordedExchange:
-    at = (exchange.at or 0) // 1_000 * 1_000
-    return replace(exchange, at=at, is_coarse=True)
+    second = (exchange.at or 0) // 1_000
+    return replace(
+        exchange,
+        at=1_000 * second,
+        is_coarse=True,
+    )
 
 
 @pytest.mark.parametrize("readings", [[], ["D10=binds-refusals"]])
@@ -183,13 +217,18 @@ def test_an_answer_500_of_the_emulator_is_a_bug(
 def test_an_order_may_refer_to_what_was_there_before_the_recording() -> None:
     service = RecordedService()
     photos = service.photos(3)
-    product = service.product("Shirt", photos[:2]).json["id"]
+    created = service.product("Shirt", photos[:2])
+    product = created.json["id"]
     style_body = {"name": "Soft", "asset_ids": photos}
     admitted_style = service.call("createPhotographyStyle", style_body)
     work = service.finished(admitted_style)
     style = work["result"]["id"]
     service.exchanges.clear()
-    order = {**ORDER, "product_ids": [product], "photography_style_id": style}
+    order = {
+        **ORDER,
+        "product_ids": [product],
+        "photography_style_id": style,
+    }
     admitted_order = service.call(PHOTOGRAPHY, order)
     service.finished(admitted_order)
     service.call("updateProduct", {"name": "Blouse"}, product_id=product)
@@ -197,7 +236,8 @@ def test_an_order_may_refer_to_what_was_there_before_the_recording() -> None:
 
     report = judged(service.exchanges)
 
-    assert report.details["compared"] == len(service.exchanges)
+    compared = report.details["compared"]
+    assert compared == len(service.exchanges)
     assert report.findings == []
 
 
