@@ -28,12 +28,14 @@ Exchanges = Sequence[RecordedExchange]
 
 def as_har(exchanges: Exchanges) -> dict[str, Any]:
     """A HAR with nothing but what is read of it."""
-    return _har("tests", [_har_entry(exchange) for exchange in exchanges])
+    entries = [_har_entry(exchange) for exchange in exchanges]
+    return _har("tests", entries)
 
 
 def write_har(exchanges: Exchanges, file: Path) -> str:
     """Write such a HAR, and return the name of the file."""
-    file.write_text(json.dumps(as_har(exchanges)))
+    har = as_har(exchanges)
+    file.write_text(json.dumps(har))
     return str(file)
 
 
@@ -45,28 +47,30 @@ def chrome(exchanges: Exchanges) -> bytes:
     """
     entries = [_chrome_font()]
     for number, exchange in enumerate(exchanges):
-        later = replace(exchange, at=(exchange.at or 0) + number)  # one at a time
+        at = (exchange.at or 0) + number  # one at a time
+        later = replace(exchange, at=at)
         if later.request_headers.get("authorization"):
             entries.append(_chrome_preflight(later))
         entries.append(_chrome_entry(later))
     entries.sort(key=_answered_at)
-    return json.dumps(_har("WebInspector", entries)).encode()
+    har = _har("WebInspector", entries)
+    return json.dumps(har).encode()
 
 
 def _chrome_entry(exchange: RecordedExchange) -> dict[str, Any]:
-    sent = {
-        name: value
-        for name, value in exchange.request_headers.items()
-        if name != "authorization"
-    }
+    headers = {":authority": "testserver", **exchange.request_headers}
+    headers.pop("authorization", None)
     entry = _sized_entry(exchange)
     entry["_initiator"] = {"type": "script"}
     entry["_priority"] = "High"
     request = entry["request"]
     request["httpVersion"] = "http/2.0"
-    request["headers"] = _har_headers({":authority": "testserver", **sent})
+    request["headers"] = _har_headers(headers)
     if _is_binary(exchange.request_body):
-        request["postData"] = {"mimeType": "image/png", "text": ""}
+        request["postData"] = {
+            "mimeType": "image/png",
+            "text": "",
+        }
     response = entry["response"]
     response["statusText"] = ""
     response["_transferSize"] = 300
@@ -76,8 +80,16 @@ def _chrome_entry(exchange: RecordedExchange) -> dict[str, Any]:
 
 def _chrome_preflight(exchange: RecordedExchange) -> dict[str, Any]:
     preflight = _har_entry(exchange)
-    preflight["request"] = {"method": "OPTIONS", "url": exchange.url, "headers": []}
-    preflight["response"] = {"status": 204, "headers": [], "content": {"size": 0}}
+    preflight["request"] = {
+        "method": "OPTIONS",
+        "url": exchange.url,
+        "headers": [],
+    }
+    preflight["response"] = {
+        "status": 204,
+        "headers": [],
+        "content": {"size": 0},
+    }
     return preflight
 
 
@@ -93,8 +105,14 @@ def _chrome_font() -> dict[str, Any]:
     return {
         "startedDateTime": "2026-01-01T00:00:00.000Z",
         "time": 9,
-        "request": {"method": "GET", "url": "https://fonts.example.net/a.woff2"},
-        "response": {"status": 200, "content": {"size": 90_000}},
+        "request": {
+            "method": "GET",
+            "url": "https://fonts.example.net/a.woff2",
+        },
+        "response": {
+            "status": 200,
+            "content": {"size": 90_000},
+        },
     }
 
 
@@ -116,7 +134,8 @@ def playwright(exchanges: Exchanges) -> bytes:
         response["bodySize"] = -1
         response["redirectURL"] = ""
         entries.append(entry)
-    return json.dumps(_har("Playwright", entries)).encode()
+    har = _har("Playwright", entries)
+    return json.dumps(har).encode()
 
 
 def mitmproxy(exchanges: Exchanges) -> bytes:
@@ -124,7 +143,8 @@ def mitmproxy(exchanges: Exchanges) -> bytes:
     entries = []
     for exchange in exchanges:
         entry = _sized_entry(exchange)
-        began_at = datetime.fromtimestamp((exchange.at or 0) / SECOND_MS, UTC)
+        seconds = (exchange.at or 0) / SECOND_MS
+        began_at = datetime.fromtimestamp(seconds, UTC)
         entry["startedDateTime"] = began_at.isoformat(timespec="microseconds")
         if exchange.request_body:
             entry["request"]["postData"] = {
@@ -134,7 +154,8 @@ def mitmproxy(exchanges: Exchanges) -> bytes:
             }
         entry["response"]["content"]["compression"] = 0
         entries.append(entry)
-    return json.dumps(_har("mitmproxy", entries)).encode()
+    har = _har("mitmproxy", entries)
+    return json.dumps(har).encode()
 
 
 def _har(creator: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -169,8 +190,10 @@ def _har_entry(exchange: RecordedExchange) -> dict[str, Any]:
 
 
 def _sized_entry(exchange: RecordedExchange) -> dict[str, Any]:
+    body = exchange.response_body or b""
     entry = _har_entry(exchange)
-    entry["response"]["content"]["size"] = len(exchange.response_body or b"")
+    content = entry["response"]["content"]
+    content["size"] = len(body)
     return entry
 
 
@@ -180,8 +203,10 @@ def _har_headers(headers: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _har_body(body: bytes) -> dict[str, Any]:
     if _is_binary(body):
-        text = base64.b64encode(body).decode()
-        return {"text": text, "encoding": "base64"}
+        return {
+            "text": base64.b64encode(body).decode(),
+            "encoding": "base64",
+        }
     return {"text": body.decode()}
 
 
@@ -194,12 +219,16 @@ def _is_binary(body: bytes | None) -> bool:
 
 def vcr(exchanges: Exchanges) -> bytes:
     """VCR.py around requests: no times but the header Date of the answers."""
-    interactions = [_interaction(exchange) for exchange in exchanges]
-    return yaml.safe_dump({"interactions": interactions, "version": 1}).encode()
+    cassette = {
+        "interactions": [_interaction(exchange) for exchange in exchanges],
+        "version": 1,
+    }
+    return yaml.safe_dump(cassette).encode()
 
 
 def _interaction(exchange: RecordedExchange) -> dict[str, Any]:
-    whole_second = datetime.fromtimestamp((exchange.at or 0) // SECOND_MS, UTC)
+    seconds = (exchange.at or 0) // SECOND_MS
+    whole_second = datetime.fromtimestamp(seconds, UTC)
     answered = dict(exchange.response_headers)
     answered["Date"] = format_datetime(whole_second, usegmt=True)
     content = _text_if_possible(exchange.response_body or b"")
@@ -212,7 +241,10 @@ def _interaction(exchange: RecordedExchange) -> dict[str, Any]:
     response = {
         "body": {"string": content},
         "headers": _listed(answered),
-        "status": {"code": exchange.status, "message": "OK"},
+        "status": {
+            "code": exchange.status,
+            "message": "OK",
+        },
     }
     return {"request": request, "response": response}
 
@@ -239,4 +271,8 @@ def compressed(exchange: RecordedExchange) -> RecordedExchange:
         return exchange
     headers = {**exchange.response_headers, "content-encoding": "gzip"}
     body = gzip.compress(exchange.response_body)
-    return replace(exchange, response_headers=headers, response_body=body)
+    return replace(
+        exchange,
+        response_headers=headers,
+        response_body=body,
+    )
