@@ -3,7 +3,7 @@
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +30,33 @@ def exchanges_in(content: bytes) -> Sequence[RecordedExchange]:
     return recording.exchanges
 
 
+def exchanges_in_json(document: Mapping[str, Any]) -> Sequence[RecordedExchange]:
+    content = json.dumps(document)
+    return exchanges_in(content.encode())
+
+
+def exchanges_of(file: str) -> Sequence[RecordedExchange]:
+    """The exchanges of a file that was written by hand."""
+    content = (RECORDINGS / file).read_bytes()
+    return exchanges_in(content)
+
+
 @pytest.mark.parametrize(
     "write",
-    [tools.chrome, tools.playwright, tools.mitmproxy, tools.vcr],
+    [
+        tools.chrome,
+        tools.playwright,
+        tools.mitmproxy,
+        tools.vcr,
+    ],
 )
 def test_a_tools_recording_of_an_identical_service_has_no_difference(
     write: Write,
 ) -> None:
     recorded = tour()
+    written = exchanges_in(write(recorded))
 
-    report = judged(exchanges_in(write(recorded)))
+    report = judged(written)
 
     assert report.findings == []
     assert report.details["compared"] == len(recorded)
@@ -61,10 +78,12 @@ def test_a_tools_recording_tells_the_same_readings(
     not_told: set[str],
 ) -> None:
     recorded = tour("other")
+    written = exchanges_in(write(recorded))
 
-    differences = differences_in(exchanges_in(write(recorded)))
+    differences = differences_in(written)
 
-    assert set(differences) == set(differences_in(recorded)) - not_told
+    expected = set(differences_in(recorded))
+    assert set(differences) == expected - not_told
 
 
 def journal_of_stops() -> dict[str, Any]:
@@ -72,25 +91,25 @@ def journal_of_stops() -> dict[str, Any]:
     for stop in STOPS:
         stop(service)
         service.wait(60)
-    journal: dict[str, Any] = json.loads(
-        service.control("GET", "/requests?limit=1000", {})
-    )
+    answer = service.control("GET", "/requests?limit=1000", {})
+    journal: dict[str, Any] = json.loads(answer)
     return journal
 
 
 def test_the_journal_of_an_identical_service_has_no_difference() -> None:
-    journal = json.dumps(journal_of_stops()).encode()
+    recorded = exchanges_in_json(journal_of_stops())
 
-    differences = differences_in(exchanges_in(journal))
+    differences = differences_in(recorded)
 
     assert differences == []
 
 
 def test_the_journal_as_har_of_an_identical_service_has_no_difference() -> None:
     entries = journal_of_stops()["data"]
-    har = json.dumps(journal_as_har(entries, "http://127.0.0.1:8038")).encode()
+    har = journal_as_har(entries, "http://127.0.0.1:8038")
+    recorded = exchanges_in_json(har)
 
-    differences = differences_in(exchanges_in(har))
+    differences = differences_in(recorded)
 
     assert differences == []
 
@@ -98,9 +117,10 @@ def test_the_journal_as_har_of_an_identical_service_has_no_difference() -> None:
 def test_what_only_a_journal_knows_is_read_from_its_har() -> None:
     entry = journal_of_stops()["data"][0]
     har = journal_as_har([entry], "http://127.0.0.1:8038")
-    har["log"]["entries"][0]["_journal"] = {**entry, "sandbox": "checkout"}
+    (har_entry,) = har["log"]["entries"]
+    har_entry["_journal"] = {**entry, "sandbox": "checkout"}
 
-    (exchange,) = exchanges_in(json.dumps(har).encode())
+    (exchange,) = exchanges_in_json(har)
 
     assert exchange.sandbox == "checkout"
     assert exchange.sequence == entry["sequence"]
@@ -111,10 +131,12 @@ def test_what_only_a_journal_knows_is_read_from_its_har() -> None:
 def test_a_har_with_what_only_a_journal_knows_has_no_difference(address: str) -> None:
     entries = journal_of_stops()["data"]
     har = journal_as_har(entries, address)
-    for entry, har_entry in zip(entries, har["log"]["entries"], strict=True):
+    har_entries = har["log"]["entries"]
+    for entry, har_entry in zip(entries, har_entries, strict=True):
         har_entry["_journal"] = entry
+    recorded = exchanges_in_json(har)
 
-    report = judged(exchanges_in(json.dumps(har).encode()))
+    report = judged(recorded)
 
     assert report.findings == []
     assert report.details["noise"] == 1  # a download: journals hide links
@@ -142,16 +164,23 @@ def cassette_of_a_replaced_pose(*, with_poll: bool) -> Sequence[RecordedExchange
     service = RecordedService()
     (photo,) = service.photos(1)
     body = {"name": "Probe", "asset_id": photo}
-    pose = service.finished(service.call("createPose", body))["result"]["id"]
+    admitted = service.call("createPose", body)
+    work = service.finished(admitted)
+    pose = work["result"]["id"]
     service.wait(60)
-    rule = {"match": {"work": "pose.update"}, "then": {"duration": "100ms"}}
+    rule = {
+        "match": {"work": "pose.update"},
+        "then": {"duration": "100ms"},
+    }
     service.control("PUT", "/clock", {"mode": "manual"})
     service.play(rule)
+    replacement = {"asset_id": photo}
     for _ in range(2):
-        admitted = service.call("updatePose", {"asset_id": photo}, pose_id=pose)
+        admitted = service.call("updatePose", replacement, pose_id=pose)
         service.wait(3)
         if with_poll:
-            service.call("getOperation", operation_id=admitted.json["id"])
+            operation = admitted.json["id"]
+            service.call("getOperation", operation_id=operation)
     whole_minute = [tools.at_the_minute(exchange) for exchange in service.exchanges]
     return exchanges_in(tools.vcr(whole_minute))
 
@@ -169,7 +198,10 @@ def test_work_that_ended_within_a_second_of_a_cassette_blocks_nothing(
 
 def test_a_cassette_of_httpx_before_version_6_is_read() -> None:
     content = (RECORDINGS / "cassette.yaml").read_bytes()
-    old = content.replace(b"status: {code: 200, message: OK}", b"status_code: 200")
+    old = content.replace(
+        b"status: {code: 200, message: OK}",
+        b"status_code: 200",
+    )
 
     exchanges = exchanges_in(old)
 
@@ -179,8 +211,9 @@ def test_a_cassette_of_httpx_before_version_6_is_read() -> None:
 def test_a_compressed_answer_of_a_cassette_is_decompressed() -> None:
     recorded = tour()[:20]
     compressed = [tools.compressed(exchange) for exchange in recorded]
+    cassette = exchanges_in(tools.vcr(compressed))
 
-    differences = differences_in(exchanges_in(tools.vcr(compressed)))
+    differences = differences_in(cassette)
 
     assert differences == []
 
@@ -189,21 +222,21 @@ def test_a_compressed_answer_of_a_cassette_is_decompressed() -> None:
 
 
 def test_a_browsers_har_is_put_into_the_order_of_its_requests() -> None:
-    (recording,) = read_recordings([str(RECORDINGS / "browser.har")])
+    exchanges = exchanges_of("browser.har")
 
-    paths = [exchange.url.split("/", 3)[3] for exchange in recording.exchanges]
-    assert paths == [
-        "v1/products?limit=100",
-        "v1/products",
-        "v1/roboto.woff2",
-        "v1/team",
+    urls = [exchange.url for exchange in exchanges]
+    assert urls == [
+        "https://api.example.com/v1/products?limit=100",
+        "https://api.example.com/v1/products",
+        "https://fonts.example.net/v1/roboto.woff2",
+        "https://api.example.com/v1/team",
     ]
 
 
 def test_what_a_browser_did_not_record_is_missing() -> None:
-    (recording,) = read_recordings([str(RECORDINGS / "browser.har")])
+    exchanges = exchanges_of("browser.har")
 
-    font, unanswered = recording.exchanges[2:]
+    _, _, font, unanswered = exchanges
     assert font.response_body is None
     assert unanswered.status is None
 
@@ -213,7 +246,12 @@ def test_what_a_browser_did_not_record_is_missing() -> None:
     [
         (
             "browser.har",
-            ["D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset"],
+            [
+                "D22=unordered",
+                "D26=always-a-cursor",
+                "D70=relative",
+                "D72=charset",
+            ],
         ),
         ("cassette.yaml", ["D02=clamps", "D27=target-at-once"]),
         ("journal.json", ["D66=silent"]),
@@ -223,9 +261,9 @@ def test_a_recording_of_each_format_tells_its_readings(
     file: str,
     readings: list[str],
 ) -> None:
-    content = (RECORDINGS / file).read_bytes()
+    exchanges = exchanges_of(file)
 
-    differences = differences_in(exchanges_in(content))
+    differences = differences_in(exchanges)
 
     assert differences == readings
 
@@ -239,9 +277,9 @@ def test_a_recording_of_each_format_tells_its_readings(
     ],
 )
 def test_what_is_not_compared_in_a_recording_is_counted(file: str, noise: int) -> None:
-    content = (RECORDINGS / file).read_bytes()
+    exchanges = exchanges_of(file)
 
-    report = judged(exchanges_in(content))
+    report = judged(exchanges)
 
     assert report.details["compared"] == 2
     assert report.details["noise"] == noise
@@ -249,15 +287,20 @@ def test_what_is_not_compared_in_a_recording_is_counted(file: str, noise: int) -
 
 @pytest.mark.parametrize(
     ("file", "has_times"),
-    [("browser.har", True), ("cassette.yaml", False), ("journal.json", True)],
+    [
+        ("browser.har", True),
+        ("cassette.yaml", False),
+        ("journal.json", True),
+    ],
 )
 def test_waits_are_checked_where_a_recording_has_times(
     file: str,
     has_times: bool,
 ) -> None:
     recordings = read_recordings([str(RECORDINGS / file)])
+    recognized = recognize(recordings, CONTRACT)
 
-    conduct = judge_client(recognize(recordings, CONTRACT).traffics)
+    conduct = judge_client(recognized.traffics)
 
     is_checked = "poll-before-retry-after" not in conduct.details["not_checked"]
     assert conduct.ok
@@ -269,18 +312,28 @@ def test_waits_are_checked_where_a_recording_has_times(
 
 def recorded_with(content: dict[str, Any]) -> Sequence[RecordedExchange]:
     """Return the exchanges of the browser, of which one answer has another content."""
-    document = json.loads((RECORDINGS / "browser.har").read_text())
-    document["log"]["entries"][0]["response"]["content"] = content
-    return exchanges_in(json.dumps(document).encode())
+    har = json.loads((RECORDINGS / "browser.har").read_text())
+    entry = har["log"]["entries"][0]
+    entry["response"]["content"] = content
+    return exchanges_in_json(har)
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        {"text": '{"object":"product"', "size": 400},
-        {"text": "eyJvYmplY3QiOiJ", "encoding": "base64"},
-        {"text": '{"object":"product"}', "mimeType": "application/octet-stream"},
-        {},
+        pytest.param(
+            {"text": '{"object":"product"', "size": 400},
+            id="longer",
+        ),
+        pytest.param(
+            {"text": "eyJvYmplY3QiOiJ", "encoding": "base64"},
+            id="half of base64",
+        ),
+        pytest.param(
+            {"text": '{"object":"product"}', "mimeType": "application/octet-stream"},
+            id="not JSON",
+        ),
+        pytest.param({}, id="none"),
     ],
 )
 def test_a_body_that_an_exporter_cut_off_is_evidence_for_the_status_alone(
@@ -300,5 +353,6 @@ def test_a_body_that_is_nested_too_deep_counts_as_none(depth: int) -> None:
 
     report = judged(deep)
 
-    places = {breach.exchange for breach in report.details["breaches"]}
+    breaches = report.details["breaches"]
+    places = {breach.exchange for breach in breaches}
     assert places == {"recorded, entry 1"}
