@@ -16,15 +16,15 @@ def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedEx
     for stop in STOPS:
         stop(service)
         service.wait(60)
-    (newest,) = service.call("listAssets", limit=1).json["data"]
-    asset = newest["id"]
+    newest = service.call("listAssets", limit=1)
+    (asset,) = newest.json["data"]
     large = service.upload(2_500, 900)
     upscale = upscale_of(large.json["id"])
     admitted = service.call("createUpscaleGeneration", upscale)
     service.finished(admitted)
-    _order_with_failures(service, asset)
-    _meet_a_pause(service, asset)
-    _use_a_key_again_the_next_day(service, asset)
+    _order_with_failures(service, asset["id"])
+    _meet_a_pause(service, asset["id"])
+    _use_a_key_again_the_next_day(service, asset["id"])
     service.set_credits(0)
     for _ in range(2):
         service.call("createUpscaleGeneration", upscale, key="poor")
@@ -43,24 +43,39 @@ def photoshoot_of(asset: str) -> dict[str, Any]:
 
 def upscale_of(asset: str, target: str = "4k") -> Mapping[str, Any]:
     """The body of an order of one upscaled picture."""
-    return {"asset_id": asset, "target_resolution": target, "output_format": "png"}
+    return {
+        "asset_id": asset,
+        "target_resolution": target,
+        "output_format": "png",
+    }
 
 
 def _order_with_failures(service: RecordedService, asset: str) -> None:
+    order = photoshoot_of(asset)
     for failing_slots in ("1", "12", "123"):
+        failures = dict.fromkeys(failing_slots, "content_rejected")
         rule = {
             "match": {"work": "product_photography"},
-            "then": {"outputs": dict.fromkeys(failing_slots, "content_rejected")},
+            "then": {"outputs": failures},
         }
         service.play(rule)
-        admitted = service.call(PHOTOGRAPHY, photoshoot_of(asset))
+        admitted = service.call(PHOTOGRAPHY, order)
         service.finished(admitted)
 
 
 def _meet_a_pause(service: RecordedService, asset: str) -> None:
-    pause = {"at": "0s", "set": {"admission": "paused", "retry_after": 5}}
-    opening = {"at": "10s", "set": {"admission": "open"}}
-    scenario = {"scenario": "paused", "timeline": [pause, opening]}
+    pause = {
+        "at": "0s",
+        "set": {"admission": "paused", "retry_after": 5},
+    }
+    opening = {
+        "at": "10s",
+        "set": {"admission": "open"},
+    }
+    scenario = {
+        "scenario": "paused",
+        "timeline": [pause, opening],
+    }
     service.control("PUT", "/scenario", scenario)
     service.product("Paused", [asset])
     service.wait(10)
@@ -91,36 +106,43 @@ def _upload_a_large_photo(service: RecordedService) -> None:
 
 
 def _long_name(service: RecordedService) -> None:
-    service.product("n" * 150, service.photos(1))
+    photos = service.photos(1)
+    service.product("n" * 150, photos)
 
 
 def _product(service: RecordedService) -> None:
-    photos = sorted(service.photos(2), reverse=True)
-    service.product("Probe", photos)
+    photos = service.photos(2)
+    newest_first = sorted(photos, reverse=True)
+    service.product("Probe", newest_first)
     service.call("listProducts")
 
 
 def _style(service: RecordedService) -> None:
-    body = {"name": "Probe", "asset_ids": service.photos(3)}
-    admitted = service.call("createPhotographyStyle", body, key="style")
+    body = {
+        "name": "Probe",
+        "asset_ids": service.photos(3),
+    }
     rewritten = {**body, "description": ""}
+    admitted = service.call("createPhotographyStyle", body, key="style")
     service.call("createPhotographyStyle", rewritten, key="style")
     service.finished(admitted)
 
 
 def _pose(service: RecordedService) -> None:
     (photo,) = service.photos(1)
+    body = {"name": "Probe", "asset_id": photo}
     service.call("getTeam")
-    admitted = service.call("createPose", {"name": "Probe", "asset_id": photo})
+    admitted = service.call("createPose", body)
     service.call("getTeam")
     service.finished(admitted)
     service.call("getTeam")
 
 
 def _refused_twice(service: RecordedService) -> None:
-    service.product("Probe", ["ast_absent"], key="refused-twice")
+    absent = ["ast_absent"]
+    service.product("Probe", absent, key="refused-twice")
     service.wait(60)
-    service.product("Probe", ["ast_absent"], key="refused-twice")
+    service.product("Probe", absent, key="refused-twice")
 
 
 def _photoshoot_of_two(service: RecordedService) -> None:
