@@ -35,7 +35,11 @@ ORDER: Mapping[str, Any] = {
     "output_format": "jpeg",
 }
 """A single shot, with nothing left to defaults but its subjects."""
-SHOOT: Mapping[str, Any] = {**ORDER, "output_mode": "photoshoot", "image_count": 4}
+SHOOT: Mapping[str, Any] = {
+    **ORDER,
+    "output_mode": "photoshoot",
+    "image_count": 4,
+}
 
 
 class MeasuredPictures(DescribedPictures):
@@ -84,12 +88,15 @@ class RecordedService:
 
     def set_credits(self, amount: int) -> None:
         """Set the Credits of the Team, whose id an answer must have told."""
-        team = json.loads(self.control("GET", "/teams", {}))["data"][0]["id"]
-        self.control("PATCH", f"/teams/{team}", {"credits": amount})
+        answer = self.control("GET", "/teams", {})
+        team = json.loads(answer)["data"][0]
+        path = f"/teams/{team['id']}"
+        self.control("PATCH", path, {"credits": amount})
 
     def play(self, *rules: Mapping[str, Any]) -> None:
         """Play a scenario of some rules from now on."""
-        self.control("PUT", "/scenario", {"scenario": "played", "rules": rules})
+        scenario = {"scenario": "played", "rules": rules}
+        self.control("PUT", "/scenario", scenario)
 
     def control(
         self,
@@ -105,10 +112,25 @@ class RecordedService:
             content = orjson.dumps(content) if content else b""
         headers = {"content-type": content_type}
         target = f"/_emulator{path}"
-        asked = ask(self.application, method, target, headers, content)
-        answer = event_loop().run_until_complete(asked)
+        answer = self._answer_to(method, target, headers, content)
         assert answer.status < 400, answer.body
         return answer.body
+
+    def _answer_to(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        content: bytes,
+    ) -> Answer:
+        asked = ask(
+            self.application,
+            method,
+            target,
+            headers,
+            content,
+        )
+        return event_loop().run_until_complete(asked)
 
     def send(
         self,
@@ -120,8 +142,7 @@ class RecordedService:
         """Send one request to the emulator, and keep the exchange."""
         at = self.application.sandboxes.default.clock.now()
         target = url.removeprefix(ORIGIN)
-        asked = ask(self.application, method, target, headers, body or b"")
-        answer = event_loop().run_until_complete(asked)
+        answer = self._answer_to(method, target, headers, body or b"")
         exchange = RecordedExchange(
             where=f"request {len(self.exchanges) + 1}",
             at=at,
@@ -146,7 +167,10 @@ class RecordedService:
     ) -> Answer:
         """Call an operation. `parameters` are those of its path and of its query."""
         contract = CONTRACT.operations[operation]
-        headers = {"Authorization": f"Bearer {KEY}", "Accept": "application/json"}
+        headers = {
+            "Authorization": f"Bearer {KEY}",
+            "Accept": "application/json",
+        }
         if contract.takes_key:
             headers["Idempotency-Key"] = f"key-{key or len(self.exchanges)}"
         content = None
@@ -169,10 +193,12 @@ class RecordedService:
         kind = str(work.get("object"))
         operation = f"get{kind.capitalize()}"
         while work.get("id") and work.get("status") not in TERMINAL:
-            answer = self.call(operation, **{f"{kind}_id": work["id"]})
+            parameters = {f"{kind}_id": work["id"]}
+            answer = self.call(operation, **parameters)
             work = answer.json
             if work.get("status") not in TERMINAL:
-                self.wait(int(answer.headers.get("retry-after", "1")))
+                retry_after = answer.headers.get("retry-after", "1")
+                self.wait(int(retry_after))
         return work
 
     def upload(self, width: int = 64, height: int = 64) -> Answer:
@@ -181,9 +207,14 @@ class RecordedService:
         body = {"content_type": "image/png", "size_bytes": len(photo)}
         session = self.call("createUpload", body).json
         upload = session["upload"]
-        sent = self.send(upload["method"], upload["url"], upload["headers"], photo)
-        token = {"upload_token": sent.json["upload_token"]}
-        return self.call("completeUpload", token, upload_id=session["id"])
+        sent = self.send(
+            method=upload["method"],
+            url=upload["url"],
+            headers=upload["headers"],
+            body=photo,
+        )
+        completion = {"upload_token": sent.json["upload_token"]}
+        return self.call("completeUpload", completion, upload_id=session["id"])
 
     def photos(self, number: int) -> list[str]:
         """Upload some photos and return their ids."""
@@ -197,7 +228,11 @@ class RecordedService:
         key: str | None = None,
     ) -> Answer:
         """Create a Product of some photos, of which the first is the primary."""
-        body = {"name": name, "asset_ids": photos, "primary_asset_id": photos[0]}
+        body = {
+            "name": name,
+            "asset_ids": photos,
+            "primary_asset_id": photos[0],
+        }
         return self.call("createProduct", body, key)
 
     def order(self, order: Mapping[str, Any], photos: int = 1) -> dict[str, Any]:
