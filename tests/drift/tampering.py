@@ -38,7 +38,8 @@ def body(change: Callable[[Any], object]) -> Change:
     def changed(exchange: RecordedExchange) -> RecordedExchange:
         value = json.loads(exchange.response_body or b"null")
         change(value)
-        return replace(exchange, response_body=json.dumps(value).encode())
+        content = json.dumps(value)
+        return replace(exchange, response_body=content.encode())
 
     return changed
 
@@ -114,10 +115,15 @@ def refused(code: str) -> Spot:
     return lambda call: call.code == code
 
 
+def places_of(spot: Spot) -> list[str]:
+    """The places of the recorded calls at a spot."""
+    return [where for where, call in calls().items() if spot(call)]
+
+
 def tampered(spot: Spot, change: Change) -> Sequence[RecordedExchange]:
     """Return the recording with a change of the last exchange at a spot."""
-    places = [where for where, call in calls().items() if spot(call)]
-    return _changed_at({places[-1]}, change)
+    *_, last = places_of(spot)
+    return _changed_at({last}, change)
 
 
 def everywhere(change: Change) -> Sequence[RecordedExchange]:
@@ -127,7 +133,7 @@ def everywhere(change: Change) -> Sequence[RecordedExchange]:
 
 def at_all(spot: Spot, change: Change) -> Sequence[RecordedExchange]:
     """Return the recording with a change of every exchange at a spot."""
-    places = {where for where, call in calls().items() if spot(call)}
+    places = set(places_of(spot))
     return _changed_at(places, change)
 
 
