@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -17,9 +18,23 @@ CANARY = "canary"
 HIDDEN = "D26=always-a-cursor,D66=silent"
 
 
+def report_of(file: str, *options: str) -> Any:
+    """Run `drift`, and return its report with every decision."""
+    outcome = run_command(
+        "drift",
+        file,
+        "--format",
+        "json",
+        "--all",
+        *options,
+    )
+    return json.loads(outcome.output)
+
+
 @pytest.mark.parametrize("command", ["drift", "conduct"])
 def test_another_service_has_nothing_to_compare(command: str, tmp_path: Path) -> None:
-    file = write_har(elsewhere("https://shop.example.com"), tmp_path / "other.har")
+    exchanges = elsewhere("https://shop.example.com")
+    file = write_har(exchanges, tmp_path / "other.har")
 
     outcome = run_command(command, file)
 
@@ -47,10 +62,10 @@ def test_the_status_is_1_with_another_reading_until_it_is_pinned(
     tmp_path: Path,
 ) -> None:
     file = write_har(tour(HIDDEN), tmp_path / "other.har")
-    known = str(tmp_path / "known.yaml")
+    pinned = str(tmp_path / "known.yaml")
 
-    first = run_command("drift", file, "--pin", known)
-    second = run_command("drift", file, "--readings", known)
+    first = run_command("drift", file, "--pin", pinned)
+    second = run_command("drift", file, "--readings", pinned)
 
     assert first.status == 1
     assert second.status == 0
@@ -74,11 +89,12 @@ def test_an_unknown_verdict_is_answered_with_all(tmp_path: Path) -> None:
 
 
 def test_an_ignored_decision_is_in_no_report(tmp_path: Path) -> None:
-    file = write_har(tour("D26=always-a-cursor"), tmp_path / "other.har")
+    exchanges = tour("D26=always-a-cursor")
+    file = write_har(exchanges, tmp_path / "other.har")
 
-    outcome = run_command("drift", file, "--ignore", "D26", "--format", "json", "--all")
+    report = report_of(file, "--ignore", "D26")
 
-    decisions = {row["id"] for row in json.loads(outcome.output)["decisions"]}
+    decisions = {row["id"] for row in report["decisions"]}
     assert "D26" not in decisions
     assert "D27" in decisions
 
@@ -102,19 +118,22 @@ def test_the_calls_that_were_left_out_are_named(tmp_path: Path) -> None:
     exchanges = [*working_service().exchanges, *shop]
     file = write_har(exchanges, tmp_path / "a.har")
 
-    outcome = run_command("drift", file, "--format", "json", "--all")
+    report = report_of(file)
 
-    report = json.loads(outcome.output)
-    others = {"address": "shop.example.com:8443", "calls": 3}
+    others = {
+        "address": "shop.example.com:8443",
+        "calls": 3,
+    }
     assert "3 calls to shop.example.com:8443 left out" in report["summary"]
     assert report["left_out"] == [others]
 
 
 def test_a_breach_is_in_the_json_with_its_sentence_and_place(tmp_path: Path) -> None:
-    bare = [replace(exchange, response_headers={}) for exchange in tour()[:1]]
+    first = tour()[0]
+    bare = replace(first, response_headers={})
     files = [
-        write_har(bare, tmp_path / "a.har"),
-        write_har(bare, tmp_path / "b.har"),
+        write_har([bare], tmp_path / "a.har"),
+        write_har([bare], tmp_path / "b.har"),
     ]
     file = tmp_path / "report.json"
 
@@ -131,12 +150,18 @@ def test_a_breach_is_in_the_json_with_its_sentence_and_place(tmp_path: Path) -> 
 
 def spoiled(exchange: RecordedExchange) -> RecordedExchange:
     """Put secrets where clients and services have them."""
-    sent = {**exchange.request_headers, "cookie": f"session={CANARY}"}
-    sent["x-api-key"] = CANARY
+    sent = {
+        **exchange.request_headers,
+        "cookie": f"session={CANARY}",
+        "x-api-key": CANARY,
+    }
     if "authorization" in sent:
         sent["authorization"] = f"Bearer {CANARY}-key"
-    answered = {**exchange.response_headers, "set-cookie": f"session={CANARY}"}
-    answered["x-trace"] = CANARY
+    answered = {
+        **exchange.response_headers,
+        "set-cookie": f"session={CANARY}",
+        "x-trace": CANARY,
+    }
     return replace(
         exchange,
         request_headers=sent,
@@ -147,7 +172,9 @@ def spoiled(exchange: RecordedExchange) -> RecordedExchange:
 
 
 def with_secret_name(body: bytes | None) -> bytes:
-    return (body or b"").replace(b'"Probe"', f'"{CANARY} name"'.encode())
+    secret_name = f'"{CANARY} name"'
+    content = body or b""
+    return content.replace(b'"Probe"', secret_name.encode())
 
 
 def check_without_secrets(text: str) -> None:
@@ -159,7 +186,11 @@ def check_without_secrets(text: str) -> None:
 def test_no_secret_of_a_recording_is_in_a_report(tmp_path: Path) -> None:
     exchanges = [spoiled(exchange) for exchange in tour("other")]
     recording = write_har(exchanges, tmp_path / "session.har")
-    reports = [tmp_path / f"report.{suffix}" for suffix in ("json", "html", "xml")]
+    reports = [
+        tmp_path / "report.json",
+        tmp_path / "report.html",
+        tmp_path / "report.xml",
+    ]
     options: list[str] = []
     for report in reports:
         options += ["--report", str(report)]
@@ -196,10 +227,8 @@ def test_conduct_exits_with_1_on_an_error_and_names_the_places(
 
 
 def test_conduct_names_what_a_recording_cannot_show(tmp_path: Path) -> None:
-    keyless = [
-        replace(exchange, request_headers={})
-        for exchange in working_service().exchanges
-    ]
+    exchanges = working_service().exchanges
+    keyless = [replace(exchange, request_headers={}) for exchange in exchanges]
     file = write_har(keyless, tmp_path / "session.har")
 
     outcome = run_command("conduct", file)
