@@ -20,11 +20,22 @@ from tests.sweep.commands import suite, sweep, written
 from tests.sweep.test_broken_clients import SUITE
 from tests.sweep.values import MADE_TWICE, run, swept
 
-FAULTS = ["rate_limited", "cut", "internal_error", "stall", "garbled"]
+FAULTS = [
+    "rate_limited",
+    "cut",
+    "internal_error",
+    "stall",
+    "garbled",
+]
 DAMAGED = [run(f"createProduct#1:{fault}", "damaged", MADE_TWICE) for fault in FAULTS]
 FAILED = [run(f"getTeam#1:{fault}", "failed", test="test_a") for fault in FAULTS]
 WHY = "the command did not make the call this time"
-NOT_STRUCK = run("getTeam#1:cut", "not-struck", struck=False, why=WHY)
+NOT_STRUCK = run(
+    "getTeam#1:cut",
+    "not-struck",
+    struck=False,
+    why=WHY,
+)
 
 
 def sweep_of(*runs: Run) -> Swept:
@@ -51,8 +62,9 @@ def written_shards(
             gate=whole.gate,
             shard=f"{number}/{count}",
         )
+        report = report_of(shard)
         file = folder / f"{number}.json"
-        file.write_text(json_text(report_of(shard)))
+        file.write_text(json_text(report))
         files.append(str(file))
     return files
 
@@ -70,10 +82,12 @@ def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
 
 
 def test_a_shard_that_is_missing_is_named(tmp_path: Path) -> None:
-    first, second, _ = written_shards(tmp_path, sweep_of(*FAILED), 3)
+    whole = sweep_of(*FAILED)
+    first, second, _ = written_shards(tmp_path, whole, 3)
 
-    report = report_of(merged([first, second], Gate()))
+    joined = merged([first, second], Gate())
 
+    report = report_of(joined)
     assert 3 == report.status
     assert "no report of the shards 3/3" in report.summary
 
@@ -81,10 +95,12 @@ def test_a_shard_that_is_missing_is_named(tmp_path: Path) -> None:
 def test_merged_shards_without_any_fault_have_a_status_of_their_own(
     tmp_path: Path,
 ) -> None:
-    files = written_shards(tmp_path, sweep_of(NOT_STRUCK), 1)
+    whole = sweep_of(NOT_STRUCK)
+    files = written_shards(tmp_path, whole, 1)
 
-    report = report_of(merged(files, Gate()))
+    joined = merged(files, Gate())
 
+    report = report_of(joined)
     assert 2 == report.status
     assert WHY in report.summary
 
@@ -108,8 +124,8 @@ def test_the_workflow_for_shards_says_what_one_sweep_says(tmp_path: Path) -> Non
     few = ["--only", "*#1:[cr]*"]
     options_of_whole = [*few, "--faults", "all", "--strict", "recoverable"]
     of_shard, of_all = commands_of_example()
-    of_shard = of_shard.partition(" -- ")[0]
-    of_all = of_all.partition("shard-*.json")[0]
+    of_shard, _, _ = of_shard.partition(" -- ")
+    of_all, _, _ = of_all.partition("shard-*.json")
 
     whole = swept_report_of(tmp_path, options_of_whole, command)
     files = []
@@ -117,10 +133,12 @@ def test_the_workflow_for_shards_says_what_one_sweep_says(tmp_path: Path) -> Non
         file = str(tmp_path / f"shard-{number}.json")
         options = of_shard.replace("shard-$SHARD.json", file)
         options = options.replace("$SHARD", str(number))
-        shard = sweep([*few, *shlex.split(options)], command)
+        words = shlex.split(options)
+        shard = sweep([*few, *words], command)
         assert 0 == shard.status
         files.append(file)
-    joined = swept_report_of(tmp_path, [*shlex.split(of_all), *files], [])
+    words_of_all = shlex.split(of_all)
+    joined = swept_report_of(tmp_path, [*words_of_all, *files], [])
 
     assert 1 == whole.status
     assert 1 == joined.status
