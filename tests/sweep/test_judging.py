@@ -1,6 +1,7 @@
 """The outcome of a trial, from what happened in its place."""
 
 import pytest
+from msgspec import structs
 
 from image_workflow_emulator.sweep.cells import Cell
 from image_workflow_emulator.sweep.evidence import Place
@@ -166,7 +167,9 @@ def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
     cell: str,
     failed: Entry,
 ) -> None:
-    run = judged(cell, place([failed]), test="")
+    after = place([failed])
+
+    run = judged(cell, after, test="")
 
     assert "failed" == run.outcome
     assert "the command ended with 0, and createUpload never came again" == run.why
@@ -174,10 +177,15 @@ def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
 
 def test_a_command_that_ends_with_0_though_its_work_failed_failed() -> None:
     cell = "createPose#1:fail-timed_out"
-    ordered = {"work": "op_1", "committed": True}
-    pose = entry("createPose", 202, **ordered)
-    failed_pose = entry("createPose", 202, rule={"name": cell}, **ordered)
-    end = entry("getOperation", response_body={"id": "op_1", "status": "completed"})
+    pose = entry(
+        "createPose",
+        202,
+        committed=True,
+        work="op_1",
+    )
+    failed_pose = structs.replace(pose, rule={"name": cell})
+    completed = {"id": "op_1", "status": "completed"}
+    end = entry("getOperation", response_body=completed)
     clean = place([pose, end])
     after = place([failed_pose])
 
@@ -202,9 +210,10 @@ def test_a_client_that_crashes_at_a_failed_output_leaves_the_others(
     is_reported: bool,
 ) -> None:
     admitted = entry("createPose", 202, rule={"name": FAILED_OUTPUT})
+    clean = place(PICTURES)
     after = place([admitted], status=1, error=error)
 
-    run = judged(FAILED_OUTPUT, after, clean=place(PICTURES))
+    run = judged(FAILED_OUTPUT, after, clean=clean)
 
     assert is_reported == run.leaves_outputs
 
@@ -214,19 +223,25 @@ def test_a_client_that_crashes_at_a_failed_output_leaves_the_others(
 
 def test_a_broken_client_that_no_test_notices_lost_its_parameters_unnoticed() -> None:
     cell = "client:drop-query"
-    listed = entry("listPoses", query="limit=2&after=c", rule={"name": cell})
+    listed = entry(
+        "listPoses",
+        query="limit=2&after=c",
+        rule={"name": cell},
+    )
+    after = place([listed])
 
-    run = judged(cell, place([listed]))
+    run = judged(cell, after)
 
     assert "unnoticed" == run.outcome
     assert {"listPoses": ["after", "limit"]} == run.broken
 
 
 def test_a_broken_client_that_fails_a_test_is_noticed() -> None:
-    keyless = upload(rule={"name": "client:drop-key"})
+    cell = "client:drop-key"
+    keyless = upload(rule={"name": cell})
     after = place([keyless], status=1)
 
-    run = judged("client:drop-key", after)
+    run = judged(cell, after)
 
     assert "noticed" == run.outcome
 
