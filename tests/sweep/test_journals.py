@@ -1,5 +1,7 @@
 """The calls and the work that a journal shows."""
 
+from msgspec import structs
+
 from image_workflow_emulator.sweep.journals import by_sandbox, calls_of, works_of
 from tests.sweep.values import OTHER_TEAM, entry
 
@@ -17,12 +19,18 @@ def test_a_call_counts_once_its_credential_and_rate_were_accepted() -> None:
 
 
 def test_a_call_that_a_scenario_refused_counts() -> None:
-    refused = entry("getTeam", 429, code="rate_limited", rule={"name": "own"})
+    refused = entry(
+        "getTeam",
+        429,
+        code="rate_limited",
+        rule={"name": "own"},
+    )
     answered = entry("getTeam")
 
     calls = calls_of([refused, answered])
 
-    assert [1, 2] == [call.number for call in calls]
+    numbers = [call.number for call in calls]
+    assert [1, 2] == numbers
 
 
 def test_calls_are_counted_for_each_team_by_itself() -> None:
@@ -31,17 +39,19 @@ def test_calls_are_counted_for_each_team_by_itself() -> None:
 
     calls = calls_of([first, of_other_team])
 
-    assert [1, 1] == [call.number for call in calls]
+    numbers = [call.number for call in calls]
+    assert [1, 1] == numbers
 
 
 def test_work_that_is_replayed_counts_once() -> None:
-    admitted = {"workflow": "upscale", "outputs": [{}]}
-    journal = [
-        entry("createUpscaleGeneration", 202, response_body=admitted),
-        entry("createUpscaleGeneration", 202, response_body=admitted, replayed=True),
-    ]
+    admitted = entry(
+        "createUpscaleGeneration",
+        202,
+        response_body={"workflow": "upscale", "outputs": [{}]},
+    )
+    replayed = structs.replace(admitted, replayed=True)
 
-    (work,) = works_of(journal)
+    (work,) = works_of([admitted, replayed])
 
     assert "upscale" == work.kind
     assert 1 == work.outputs
