@@ -1,5 +1,7 @@
 """A cell: how it is spelt, and the scenario that it is."""
 
+from typing import NamedTuple
+
 import pytest
 from msgspec import json
 
@@ -9,36 +11,59 @@ from image_workflow_emulator.sweep.candidates import cells_of
 from image_workflow_emulator.sweep.cells import Cell
 from tests.sweep.values import entry
 
-RESET = {"network": "reset"}
-RESET_AFTER = {"network": "reset", "at": "after_commit"}
-LATE = {"network": {"latency": "30s"}, "at": "after_commit"}
-FAILED_AFTER = {"problem": "internal_error", "at": "after_commit"}
+
+class Spelling(NamedTuple):
+    """A cell of a call of `getTeam`, and when and what its rule does."""
+
+    cell: str
+    nth: str
+    then: object
 
 
 @pytest.mark.parametrize(
-    ("cell", "match", "nth", "then"),
+    "spelling",
     [
-        ("getTeam#1:rate_limited", "getTeam", "1", {"problem": "rate_limited"}),
-        ("getTeam#2+:rate_limited", "getTeam", ">=2", {"problem": "rate_limited"}),
-        ("getTeam#2:lost-before-commit", "getTeam", "2", RESET),
-        ("getTeam#1:lost-after-commit", "getTeam", "1", RESET_AFTER),
-        ("getTeam#1:slow", "getTeam", "1", LATE),
-        ("getTeam#1:internal_error-after-commit", "getTeam", "1", FAILED_AFTER),
+        Spelling(
+            cell="getTeam#1:rate_limited",
+            nth="1",
+            then={"problem": "rate_limited"},
+        ),
+        Spelling(
+            cell="getTeam#2+:rate_limited",
+            nth=">=2",
+            then={"problem": "rate_limited"},
+        ),
+        Spelling(
+            cell="getTeam#2:lost-before-commit",
+            nth="2",
+            then={"network": "reset"},
+        ),
+        Spelling(
+            cell="getTeam#1:lost-after-commit",
+            nth="1",
+            then={"network": "reset", "at": "after_commit"},
+        ),
+        Spelling(
+            cell="getTeam#1:slow",
+            nth="1",
+            then={"network": {"latency": "30s"}, "at": "after_commit"},
+        ),
+        Spelling(
+            cell="getTeam#1:internal_error-after-commit",
+            nth="1",
+            then={"problem": "internal_error", "at": "after_commit"},
+        ),
     ],
+    ids=lambda spelling: spelling.cell,
 )
-def test_a_cell_of_a_call_is_a_rule_about_its_operation(
-    cell: str,
-    match: str,
-    nth: str,
-    then: object,
-) -> None:
-    scenario = Cell.read(cell).scenario({})
+def test_a_cell_of_a_call_is_a_rule_about_its_operation(spelling: Spelling) -> None:
+    scenario = Cell.read(spelling.cell).scenario({})
 
     (rule,) = scenario["rules"]
-    assert cell == rule["name"]
-    assert {"operation": match} == rule["match"]
-    assert {"nth": nth, "per": "team"} == rule["when"]
-    assert then == rule["then"]
+    assert spelling.cell == rule["name"]
+    assert {"operation": "getTeam"} == rule["match"]
+    assert {"nth": spelling.nth, "per": "team"} == rule["when"]
+    assert spelling.then == rule["then"]
 
 
 def test_a_cell_of_bytes_is_a_rule_about_their_surface() -> None:
