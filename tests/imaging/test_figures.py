@@ -34,10 +34,16 @@ from tests.imaging.pictures import (
 )
 from tests.support.pictures import decode
 
-POSES = ("Standing front", "Three-quarter turn", "Walking", "Hand on hip")
+POSES = (
+    "Standing front",
+    "Three-quarter turn",
+    "Walking",
+    "Hand on hip",
+)
 SKIN: Color = (200, 140, 100)
 SKIN_OF_AVA: Color = (224, 178, 144)
 NIGHT: Color = (0x10, 0x20, 0x80)
+BLUE_GREY: Color = (120, 140, 160)
 
 
 # Poses --------------------------------------------------------------------------------
@@ -45,14 +51,18 @@ NIGHT: Color = (0x10, 0x20, 0x80)
 
 @pytest.mark.parametrize(
     "upload",
-    [print_file(RED), shirt_file(RED)],
-    ids=["held", "worn"],
+    [
+        pytest.param(print_file(RED), id="held"),
+        pytest.param(shirt_file(RED), id="worn"),
+    ],
 )
 def test_people_are_as_the_pose_says(upload: bytes) -> None:
+    swatch = print_file(RED)
+    above_plaque = (0, 0, EDGE, EDGE * 3 // 4)
     scenes = []
     for pose in POSES:
-        image = photograph(upload, print_file(RED), people=1, pose=pose)
-        scenes.append(image.crop((0, 0, EDGE, EDGE * 3 // 4)))
+        image = photograph(upload, swatch, people=1, pose=pose)
+        scenes.append(image.crop(above_plaque))
 
     for first, second in combinations(scenes, 2):
         assert difference(first, second) > 0.3
@@ -86,7 +96,15 @@ def width_of_red(image: Image.Image) -> int:
     return right - left
 
 
-@pytest.mark.parametrize("name", ["Linen shirt", "Shirts", "WINTER COAT", "Sweatshirt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Linen shirt",
+        "Shirts",
+        "WINTER COAT",
+        "Sweatshirt",
+    ],
+)
 def test_a_garment_is_known_by_its_name(name: str) -> None:
     product_picture = decode(cut_out_file(RED))
 
@@ -127,9 +145,10 @@ def test_the_head_of_a_premade_model_is_whole_and_cut_out(name: str) -> None:
 
     place_of_head = (EDGE * 3 // 8, 0, EDGE * 5 // 8, EDGE // 5)
     head = image.convert("RGB").crop(place_of_head)
+    area = head.width * head.height
     red, green, blue, *_ = pixel(decode(card), 4, 4)
     ground_of_card = (red, green, blue)
-    assert count_of(head, NIGHT, 4) > 0.3 * head.width * head.height
+    assert count_of(head, NIGHT, 4) > 0.3 * area
     assert count_of(head, ground_of_card, 4) == 0
 
 
@@ -157,28 +176,53 @@ def own_model(picture: Image.Image) -> bytes:
     return render(recipe, [encoded(picture, "PNG")])
 
 
-@pytest.mark.parametrize("ground", [(120, 140, 160), (240, 240, 240), (30, 90, 40)])
-@pytest.mark.parametrize("skin", [SKIN, (110, 72, 52), (240, 205, 180)])
+@pytest.mark.parametrize(
+    "ground",
+    [
+        pytest.param(BLUE_GREY, id="blue grey"),
+        pytest.param((240, 240, 240), id="pale grey"),
+        pytest.param((30, 90, 40), id="green"),
+    ],
+)
+@pytest.mark.parametrize(
+    "skin",
+    [
+        pytest.param(SKIN, id="medium"),
+        pytest.param((110, 72, 52), id="dark"),
+        pytest.param((240, 205, 180), id="pale"),
+    ],
+)
 def test_the_skin_of_an_own_model_is_that_of_the_picture(
     skin: Color,
     ground: Color,
 ) -> None:
     picture = portrait(skin, ground)
 
-    assert is_near(skin, skin_of(picture), 12)
+    measured = skin_of(picture)
+
+    assert is_near(skin, measured, 12)
 
 
 def test_a_picture_without_skin_gives_a_neutral_one() -> None:
     green = (40, 160, 60)
-    picture = portrait(green, ground=(120, 140, 160))
+    picture = portrait(green, BLUE_GREY)
 
-    assert skin_of(picture) == NEUTRAL_SKIN
+    measured = skin_of(picture)
+
+    assert measured == NEUTRAL_SKIN
 
 
 def test_somebody_has_the_skin_of_the_chosen_model() -> None:
-    card = own_model(portrait(SKIN, (120, 140, 160)))
+    picture = portrait(SKIN, BLUE_GREY)
+    card = own_model(picture)
 
-    image = photograph(plain_file(RED), card, people=1, model_input_count=1)
+    image = photograph(
+        plain_file(RED),
+        card,
+        people=1,
+        model_input_count=1,
+    )
 
-    scene = image.crop((0, EDGE // 3, EDGE, EDGE * 2 // 3))
+    middle = (0, EDGE // 3, EDGE, EDGE * 2 // 3)
+    scene = image.crop(middle)
     assert count_of(scene, SKIN, 20) > 500
