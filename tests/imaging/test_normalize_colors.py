@@ -25,8 +25,14 @@ GREY_ALPHA = 4
 """The colour types of PNG."""
 
 
+def normalized(file: bytes, kind: str) -> Image.Image:
+    content_type = f"image/{kind.lower()}"
+    normal = normalize(file, content_type)
+    return decode(normal.data)
+
+
 def normalized_png(file: bytes) -> Image.Image:
-    return decode(normalize(file, "image/png").data)
+    return normalized(file, "PNG")
 
 
 def alphas_of(image: Image.Image) -> list[int]:
@@ -38,11 +44,13 @@ NO_FILTER = b"\0"
 
 def row(line: bytes) -> bytes:
     """The data of a PNG of one line."""
-    return png_chunk(b"IDAT", zlib.compress(NO_FILTER + line))
+    rows = zlib.compress(NO_FILTER + line)
+    return png_chunk(b"IDAT", rows)
 
 
 def icc_chunk(profile: bytes) -> bytes:
-    return png_chunk(b"iCCP", b"a profile\0\0" + zlib.compress(profile))
+    compressed = zlib.compress(profile)
+    return png_chunk(b"iCCP", b"a profile\0\0" + compressed)
 
 
 def srgb_profile() -> bytes:
@@ -84,12 +92,14 @@ def test_transparency_is_kept_also_where_the_profile_is_broken(
     kind: str,
     profile: bytes | None,
 ) -> None:
+    left_quarter = (0, 0, 12, 32)
+    second_quarter = (12, 0, 24, 32)
     image = four_corners(mode="RGBA")
-    image.paste((0, 0, 0, 0), (0, 0, 12, 32))
-    image.paste((0, 0, 0, 90), (12, 0, 24, 32))
+    image.paste((0, 0, 0, 0), left_quarter)
+    image.paste((0, 0, 0, 90), second_quarter)
     file = encoded(image, kind, icc_profile=profile)
 
-    stored = decode(normalize(file, f"image/{kind.lower()}").data)
+    stored = normalized(file, kind)
 
     assert alpha_at(stored, 3, 3) == 0
     assert alpha_at(stored, 15, 3) == 90
@@ -102,12 +112,10 @@ def test_a_transparent_gif_keeps_its_transparency() -> None:
     image.paste(0, (0, 0, 10, 20))
     file = encoded(image, "GIF", transparency=0)
 
-    stored = decode(normalize(file, "image/gif").data)
+    stored = normalized(file, "GIF")
 
-    *color, alpha = pixel(stored, 15, 15)
     assert alpha_at(stored, 2, 2) == 0
-    assert tuple(color) == RED
-    assert alpha == 255
+    assert pixel(stored, 15, 15) == (*RED, 255)
 
 
 class Keyed(NamedTuple):
@@ -206,7 +214,13 @@ def test_a_colour_key_is_transparent_at_any_depth(keyed: Keyed) -> None:
 
 def test_bits_of_a_key_above_those_of_the_picture_count_for_nothing() -> None:
     key = png_chunk(b"tRNS", struct.pack(">H", 0xFFF2))
-    file = png_of(4, 1, key, row(b"\x1b"), depth=2)
+    file = png_of(
+        4,
+        1,
+        key,
+        row(b"\x1b"),
+        depth=2,
+    )
 
     stored = normalized_png(file)
 
@@ -216,8 +230,9 @@ def test_bits_of_a_key_above_those_of_the_picture_count_for_nothing() -> None:
 def test_sixteen_bits_become_eight() -> None:
     levels = struct.pack("<4H", 0, 0x4000, 0x8000, 0xFFFF)
     line = Image.frombytes("I;16", (4, 1), levels)
+    file = encoded(line, "PNG")
 
-    stored = normalized_png(encoded(line, "PNG"))
+    stored = normalized_png(file)
 
     stored_levels = list(stored.tobytes())
     assert stored.mode == "L"
@@ -238,17 +253,20 @@ def test_sixteen_bits_become_eight() -> None:
     ],
 )
 def test_colours_are_converted_to_srgb(kind: str, mode: str) -> None:
-    source = Image.new("RGB", (16, 16), (220, 30, 30)).convert(mode)
+    red_image = Image.new("RGB", (16, 16), (220, 30, 30))
+    source = red_image.convert(mode)
     file = encoded(source, kind, icc_profile=swapped_profile())
 
-    stored = decode(normalize(file, f"image/{kind.lower()}").data)
+    stored = normalized(file, kind)
 
-    red, green, _ = pixel(stored.convert("RGB"), 8, 8)
+    opaque = stored.convert("RGB")
+    red, green, _ = pixel(opaque, 8, 8)
     assert green > red
 
 
 def test_a_profile_of_srgb_changes_no_colour() -> None:
-    channels = [Image.linear_gradient("L").rotate(90 * turn) for turn in range(3)]
+    downwards = Image.linear_gradient("L")
+    channels = [downwards.rotate(90 * turn) for turn in range(3)]
     source = Image.merge("RGB", channels)
     file = encoded(source, "PNG", icc_profile=srgb_profile())
 
@@ -259,8 +277,13 @@ def test_a_profile_of_srgb_changes_no_colour() -> None:
 
 def grey_file(depth: int) -> bytes:
     """Two pixels of grey, half of the light and none."""
-    profile = icc_chunk(linear_grey_profile())
-    return png_of(2, 1, profile, grey_row(depth), depth=depth)
+    return png_of(
+        2,
+        1,
+        icc_chunk(linear_grey_profile()),
+        grey_row(depth),
+        depth=depth,
+    )
 
 
 def grey_file_with_alpha(depth: int) -> bytes:
@@ -280,14 +303,22 @@ def grey_file_with_alpha(depth: int) -> bytes:
 
 def grey_file_with_key(depth: int) -> bytes:
     """Two pixels of grey, of which the black one is transparent."""
-    profile = icc_chunk(linear_grey_profile())
     black_key = png_chunk(b"tRNS", b"\0\0")
-    return png_of(2, 1, profile, black_key, grey_row(depth), depth=depth)
+    return png_of(
+        2,
+        1,
+        icc_chunk(linear_grey_profile()),
+        black_key,
+        grey_row(depth),
+        depth=depth,
+    )
 
 
 def grey_row(depth: int) -> bytes:
     sample_bytes = depth // 8
-    return row(b"\x80" * sample_bytes + b"\x00" * sample_bytes)
+    half = b"\x80" * sample_bytes
+    none = b"\x00" * sample_bytes
+    return row(half + none)
 
 
 def assert_half_of_the_light(image: Image.Image) -> None:
@@ -341,7 +372,7 @@ def test_a_grey_profile_of_a_coloured_picture_is_ignored() -> None:
 def test_a_broken_profile_is_ignored(kind: str, profile: bytes) -> None:
     file = encoded(four_corners(), kind, icc_profile=profile)
 
-    stored = decode(normalize(file, f"image/{kind.lower()}").data)
+    stored = normalized(file, kind)
 
     upper_left, *_ = corner_colors(stored)
     assert is_near(RED, upper_left, 12)
