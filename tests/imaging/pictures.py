@@ -62,13 +62,15 @@ def alpha_at(
 def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
     """The colours near the corners: upper left and right, lower left and right."""
     opaque = image.convert("RGB")
-    x = image.width // 8
-    y = image.height // 8
+    left = image.width // 8
+    top = image.height // 8
+    right = -1 - left
+    bottom = -1 - top
     return [
-        pixel(opaque, x, y),
-        pixel(opaque, -1 - x, y),
-        pixel(opaque, x, -1 - y),
-        pixel(opaque, -1 - x, -1 - y),
+        pixel(opaque, left, top),
+        pixel(opaque, right, top),
+        pixel(opaque, left, bottom),
+        pixel(opaque, right, bottom),
     ]
 
 
@@ -102,7 +104,8 @@ def mask_of(
     red, green, blue = differences.split()
     largest = ImageChops.lighter(red, green)
     largest = ImageChops.lighter(largest, blue)
-    return largest.point([255 * (level <= tolerance) for level in range(256)])
+    levels = [255 if level <= tolerance else 0 for level in range(256)]
+    return largest.point(levels)
 
 
 def count_of(
@@ -125,7 +128,9 @@ def box_of(
 
 def difference(first: Image.Image, second: Image.Image) -> float:
     """The mean difference of two pictures, in levels."""
-    levels = ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
+    opaque_first = first.convert("RGB")
+    opaque_second = second.convert("RGB")
+    levels = ImageChops.difference(opaque_first, opaque_second)
     means = ImageStat.Stat(levels).mean
     return sum(means) / len(means)
 
@@ -140,7 +145,11 @@ def product(
     near = edge // 4
     far = edge * 3 // 4
     draw = ImageDraw.Draw(image)
-    draw.rounded_rectangle((near, near, far, far), edge // 16, fill=color)
+    draw.rounded_rectangle(
+        (near, near, far, far),
+        radius=edge // 16,
+        fill=color,
+    )
     return image
 
 
@@ -155,7 +164,8 @@ def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
     pair = 2 * tile
     for top in range(0, edge, tile):
         for left in range(top % pair, edge, pair):
-            image.paste(BROWN, (left, top, left + tile, top + tile))
+            place = (left, top, left + tile, top + tile)
+            image.paste(BROWN, place)
     return image
 
 

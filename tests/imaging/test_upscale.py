@@ -19,8 +19,9 @@ OPAQUE_BLUE = (20, 20, 200, 255)
 
 def blue_square() -> Image.Image:
     """A blue square on a ground whose hidden colour is red."""
+    middle = (10, 10, 30, 30)
     image = Image.new("RGBA", (40, 40), CLEAR_RED)
-    image.paste(OPAQUE_BLUE, (10, 10, 30, 30))
+    image.paste(OPAQUE_BLUE, middle)
     return image
 
 
@@ -37,11 +38,13 @@ def test_the_same_picture_is_shown_larger(target: PictureFormat) -> None:
 
 
 def test_a_mark_is_in_the_upper_right_corner() -> None:
-    plain = SOURCE.resize((2048, 1229), Image.Resampling.BICUBIC)
+    size = (2048, 1229)
+    plain = SOURCE.resize(size, Image.Resampling.BICUBIC)
 
-    marked = upscaled(SOURCE, 2048, 1229, "png").convert("RGB")
+    marked = upscaled(SOURCE, *size, "png")
 
-    differences = ImageChops.difference(plain, marked)
+    opaque = marked.convert("RGB")
+    differences = ImageChops.difference(plain, opaque)
     box = differences.getbbox()
     assert box is not None
     left, _, right, bottom = box
@@ -68,7 +71,7 @@ def test_a_hidden_colour_does_not_shine_through_at_an_edge() -> None:
 
 
 def test_jpeg_has_white_where_the_input_is_transparent() -> None:
-    clear = Image.new("RGBA", (20, 20), (0, 0, 0, 0))
+    clear = Image.new("RGBA", (20, 20))
 
     larger = upscaled(clear, 80, 80, "jpeg")
 
