@@ -12,8 +12,14 @@ from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 
 Body = dict[str, Any]
 
-LEAST_ORDER: Body = {"output_mode": "single_shots", "asset_ids": ["ast_1"]}
-PHOTOSHOOT: Body = {"output_mode": "photoshoot", "asset_ids": ["ast_1"]}
+LEAST_ORDER: Body = {
+    "output_mode": "single_shots",
+    "asset_ids": ["ast_1"],
+}
+PHOTOSHOOT: Body = {
+    "output_mode": "photoshoot",
+    "asset_ids": ["ast_1"],
+}
 EXPLICIT_ORDER: Body = {
     "output_mode": "photoshoot",
     "background": {"type": "automatic"},
@@ -29,7 +35,8 @@ EXPLICIT_ORDER: Body = {
 
 def photography(readings: Readings = NO_READINGS, /, **fields: Any) -> Body:
     """Return the intent of a least order with further fields."""
-    return intent_of("ProductPhotography", LEAST_ORDER | fields, readings)
+    order = LEAST_ORDER | fields
+    return intent_of("ProductPhotography", order, readings)
 
 
 def refusal_of(
@@ -90,7 +97,9 @@ def test_an_order_of_nothing_is_refused() -> None:
 
 
 def test_a_photoshoot_has_four_outputs() -> None:
-    assert intent_of("ProductPhotography", PHOTOSHOOT)["image_count"] == 4
+    intent = intent_of("ProductPhotography", PHOTOSHOOT)
+
+    assert intent["image_count"] == 4
 
 
 def test_a_photoshoot_of_another_count_is_refused() -> None:
@@ -104,12 +113,9 @@ def test_a_photoshoot_of_another_count_is_refused() -> None:
 
 def test_one_reading_ignores_the_count_of_a_photoshoot() -> None:
     readings = Readings(defaults="count-ignored")
+    order = PHOTOSHOOT | {"image_count": 3}
 
-    photoshoot = intent_of(
-        "ProductPhotography",
-        PHOTOSHOOT | {"image_count": 3},
-        readings,
-    )
+    photoshoot = intent_of("ProductPhotography", order, readings)
     single_shots = photography(readings, image_count=3)
 
     assert photoshoot["image_count"] == 4
@@ -128,7 +134,8 @@ def test_one_reading_ignores_the_count_of_a_photoshoot() -> None:
     ],
 )
 def test_one_reading_has_no_defaults(field: str) -> None:
-    order = {name: value for name, value in EXPLICIT_ORDER.items() if name != field}
+    order = dict(EXPLICIT_ORDER)
+    del order[field]
     readings = Readings(defaults="required")
 
     code, detail = refusal_of("ProductPhotography", order, readings)
@@ -146,18 +153,20 @@ def test_without_defaults_an_order_that_says_everything_is_accepted() -> None:
 
 
 def test_a_count_with_a_fraction_of_nothing_is_a_whole_number() -> None:
-    photographs = photography(image_count=2.0)
+    fractional = photography(image_count=2.0)
+    whole = photography(image_count=2)
     upload = intent_of("CreateUpload", {"size_bytes": 7.0, "filename": "a.png"})
 
-    assert fingerprint(photographs) == fingerprint(photography(image_count=2))
+    assert fingerprint(fractional) == fingerprint(whole)
     assert fingerprint(upload) == b'{"filename":"a.png","size_bytes":7}'
 
 
 @pytest.mark.parametrize("text", ["#FF8800", "FF8800", "ff8800", "#ff8800"])
 def test_a_colour_has_one_form(text: str) -> None:
     background = {"type": "color", "color": text}
+    colorway = {"hex": text, "name": "Rust"}
 
-    intent = photography(background=background, colorway={"hex": text, "name": "Rust"})
+    intent = photography(background=background, colorway=colorway)
 
     assert colour(text) == "#ff8800"
     assert intent["background"] == {"type": "color", "color": "#ff8800"}
@@ -165,7 +174,9 @@ def test_a_colour_has_one_form(text: str) -> None:
 
 
 def test_a_colorway_may_have_a_name_alone() -> None:
-    assert photography(colorway={"name": "Rust"})["colorway"] == {"name": "Rust"}
+    intent = photography(colorway={"name": "Rust"})
+
+    assert intent["colorway"] == {"name": "Rust"}
 
 
 @pytest.mark.parametrize(
@@ -199,34 +210,48 @@ def test_the_primary_is_one_of_the_photos_that_come_with_it(name: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {"asset_ids": ["ast_1"], "primary_asset_id": "ast_1"},
-        {"asset_ids": ["ast_1"]},
-        {"asset_ids": ["ast_1"], "primary_asset_id": None},
-        {"primary_asset_id": "ast_1"},
-        {"name": "Chair"},
+        pytest.param(
+            {"asset_ids": ["ast_1"], "primary_asset_id": "ast_1"},
+            id="a member",
+        ),
+        pytest.param(
+            {"asset_ids": ["ast_1"]},
+            id="no Primary",
+        ),
+        pytest.param(
+            {"asset_ids": ["ast_1"], "primary_asset_id": None},
+            id="an empty Primary",
+        ),
+        pytest.param(
+            {"primary_asset_id": "ast_1"},
+            id="no photos",
+        ),
+        pytest.param({"name": "Chair"}, id="neither"),
     ],
-    ids=["a member", "no Primary", "an empty Primary", "no photos", "neither"],
 )
 def test_other_bodies_of_a_product_are_as_sent(body: Body) -> None:
     assert intent_of("ProductPatch", body) == body
 
 
 def test_a_style_without_a_description_has_an_empty_one() -> None:
-    assert intent_of("StyleWrite", {"name": "Soft"}) == {
-        "name": "Soft",
-        "description": "",
-    }
-    assert intent_of("StyleWrite", {"description": "Warm"}) == {"description": "Warm"}
+    without = intent_of("StyleWrite", {"name": "Soft"})
+    described = intent_of("StyleWrite", {"description": "Warm"})
+
+    assert without == {"name": "Soft", "description": ""}
+    assert described == {"description": "Warm"}
 
 
 def test_a_pose_without_distances_has_all_three() -> None:
     closeup = {"supported_camera_distances": ["close"]}
 
-    assert intent_of("PoseWrite", {"name": "Sitting"}) == {
+    without = intent_of("PoseWrite", {"name": "Sitting"})
+    with_one = intent_of("PoseWrite", closeup)
+
+    assert without == {
         "name": "Sitting",
         "supported_camera_distances": ["close", "medium", "far"],
     }
-    assert intent_of("PoseWrite", closeup) == closeup
+    assert with_one == closeup
 
 
 def test_any_other_body_is_its_own_intent() -> None:
@@ -256,15 +281,17 @@ def test_one_reading_bounds_the_length_of_texts(field: str, most: int) -> None:
 
 def test_the_bound_of_a_text_holds_within_other_fields() -> None:
     body = {"colorway": {"name": "x" * 101}}
+    readings = Readings(text_length="short")
 
-    _, detail = refusal_of("EditImages", body, Readings(text_length="short"))
+    _, detail = refusal_of("EditImages", body, readings)
 
     assert detail.startswith('/colorway/name: found "xxx')
 
 
 def test_intents_are_the_same_whatever_the_order_of_their_fields() -> None:
     first = {"name": "Chair", "tags": {"b": 1, "a": 2}}
-    second = {"tags": {"a": 2, "b": 1}, "name": "Chair"}
+    reordered = {"tags": {"a": 2, "b": 1}, "name": "Chair"}
+    other = {"name": "Chair"}
 
-    assert fingerprint(first) == fingerprint(second)
-    assert fingerprint(first) != fingerprint({"name": "Chair"})
+    assert fingerprint(first) == fingerprint(reordered)
+    assert fingerprint(first) != fingerprint(other)
