@@ -15,11 +15,22 @@ BOUND_AT = 1_000
 
 
 def scope_of(key: str) -> Scope:
-    return Scope("cred_1", "POST", "/v1/products", key)
+    return Scope(
+        credential_id="cred_1",
+        method="POST",
+        path="/v1/products",
+        key=key,
+    )
 
 
 def answer_at(instant: int) -> StoredAnswer:
-    return StoredAnswer(instant, b"intent", 201, (), b"{}")
+    return StoredAnswer(
+        admitted_at=instant,
+        fingerprint=b"intent",
+        status=201,
+        headers=(),
+        body=b"{}",
+    )
 
 
 def bind(
@@ -40,8 +51,10 @@ def kept_keys(records: IdempotencyRecords) -> list[str]:
 
 @pytest.mark.parametrize(
     ("reading", "days"),
-    [("plain", 1), ("week", 7)],
-    ids=["24 hours", "a week"],
+    [
+        pytest.param("plain", 1, id="24 hours"),
+        pytest.param("week", 7, id="a week"),
+    ],
 )
 def test_a_record_is_found_until_its_last_millisecond(reading: str, days: int) -> None:
     records = IdempotencyRecords(RETENTIONS_MS[reading])
@@ -59,7 +72,9 @@ def test_a_record_is_of_its_key_alone() -> None:
     records = IdempotencyRecords()
     bind(records, "k", at=BOUND_AT)
 
-    assert records.find(scope_of("other"), BOUND_AT) is None
+    of_other = records.find(scope_of("other"), BOUND_AT)
+
+    assert of_other is None
 
 
 def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
