@@ -45,9 +45,11 @@ def test_a_finding_names_its_client_as_the_journal_does(
     ExampleClient(emulator).play(BREAKS_EARLY)
 
     (finding,) = conduct(emulator)["findings"]
-    entry = emulator.told("GET", f"/requests/{finding['requests'][0]}")
-    assert finding["client"]["credential"] == entry["credential"]["id"]
-    assert finding["client"]["user_agent"] == entry["user_agent"]
+    client = finding["client"]
+    number = finding["requests"][0]
+    entry = emulator.told("GET", f"/requests/{number}")
+    assert client["credential"] == entry["credential"]["id"]
+    assert client["user_agent"] == entry["user_agent"]
 
 
 def test_a_finding_names_its_requests_by_their_numbers_in_the_journal(
@@ -56,9 +58,11 @@ def test_a_finding_names_its_requests_by_their_numbers_in_the_journal(
     ExampleClient(emulator).play(BREAKS_EARLY)
 
     (finding,) = conduct(emulator)["findings"]
-    refused, repeated = finding["requests"]
-    assert emulator.told("GET", f"/requests/{refused}")["status"] == 429
-    assert emulator.told("GET", f"/requests/{repeated}")["status"] == 202
+    first, second = finding["requests"]
+    refused = emulator.told("GET", f"/requests/{first}")
+    repeated = emulator.told("GET", f"/requests/{second}")
+    assert refused["status"] == 429
+    assert repeated["status"] == 202
 
 
 def test_a_loop_of_polls_is_one_finding_with_all_of_its_reads(
@@ -69,10 +73,11 @@ def test_a_loop_of_polls_is_one_finding_with_all_of_its_reads(
     for _ in range(4):
         emulator.get(f"/generations/{work['id']}")
 
-    (finding,) = conduct(emulator)["findings"]
+    document = conduct(emulator)
+    (finding,) = document["findings"]
     assert finding["rule"] == "poll-before-retry-after"
     assert len(finding["requests"]) == 4
-    assert conduct(emulator)["checked"]["poll-before-retry-after"] == 3
+    assert document["checked"]["poll-before-retry-after"] == 3
 
 
 def test_a_loop_after_a_refusal_is_one_finding_with_all_of_its_requests(
@@ -81,10 +86,11 @@ def test_a_loop_after_a_refusal_is_one_finding_with_all_of_its_requests(
     for _ in range(4):
         emulator.get("/assets/none")
 
-    (finding,) = conduct(emulator)["findings"]
+    document = conduct(emulator)
+    (finding,) = document["findings"]
     assert finding["rule"] == "retry-of-the-hopeless"
     assert finding["requests"] == [1, 2, 3, 4]
-    assert conduct(emulator)["checked"]["retry-of-the-hopeless"] == 4
+    assert document["checked"]["retry-of-the-hopeless"] == 4
 
 
 @pytest.mark.parametrize(
@@ -120,8 +126,10 @@ def _sent_by(user_agent: str) -> Example:
     """Return the client that comes back too early, and with a User-Agent."""
     headers = {"User-Agent": user_agent}
     asks = [step for step in BREAKS_EARLY.steps if isinstance(step, Ask)]
-    steps = tuple(structs.replace(ask, headers=headers) for ask in asks)
-    return Example(steps, BREAKS_EARLY.rules)
+    return Example(
+        steps=[structs.replace(ask, headers=headers) for ask in asks],
+        rules=BREAKS_EARLY.rules,
+    )
 
 
 # What is judged -----------------------------------------------------------------------
@@ -139,7 +147,8 @@ def test_a_cleared_journal_a_reset_and_a_load_begin_anew(
     elif ends == "reset":
         emulator.ask("POST", "/reset")
     else:
-        emulator.ask("PUT", "/state", content=emulator.ask("GET", "/state").body)
+        saved = emulator.ask("GET", "/state")
+        emulator.ask("PUT", "/state", content=saved.body)
 
     assert conduct(emulator) == {
         "findings": [],
@@ -194,9 +203,10 @@ def test_no_timed_rule_is_checked_on_an_auto_clock(
     emulator = make_emulator(clock="auto")
     ExampleClient(emulator).play(EXAMPLES[rule].breaks)
 
+    document = conduct(emulator)
     assert rule not in rules_found(emulator)
-    assert conduct(emulator)["checked"][rule] == 0
-    assert conduct(emulator)["not_checked"] == list(TIMED)
+    assert document["checked"][rule] == 0
+    assert document["not_checked"] == list(TIMED)
 
 
 def test_work_counts_as_abandoned_ten_minutes_after_its_end(
@@ -214,13 +224,17 @@ def test_work_counts_as_abandoned_ten_minutes_after_its_end(
 def test_a_finding_is_withdrawn_when_the_missing_request_arrives(
     emulator: EmulatorUnderTest,
 ) -> None:
-    asset = emulator.assets(1)[0]
-    operation = {"operation": "createUpscaleGeneration"}
-    emulator.rule(operation, {"problem": "service_unavailable"}, {"nth": 1})
-    emulator.send(upscale_call(asset, "k"))
+    (asset,) = emulator.assets(1)
+    order = upscale_call(asset, "k")
+    emulator.rule(
+        {"operation": "createUpscaleGeneration"},
+        {"problem": "service_unavailable"},
+        {"nth": 1},
+    )
+    emulator.send(order)
     assert rules_found(emulator) == ["gave-up-on-retryable"]
 
     emulator.advance(5)
-    emulator.send(upscale_call(asset, "k"))
+    emulator.send(order)
 
     assert rules_found(emulator, "") == []

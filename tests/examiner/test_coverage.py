@@ -41,9 +41,8 @@ def closing_of(
     name: str,
 ) -> Any:
     """Return what closes the gap at a point."""
-    closings = {
-        point["point"]: point["closed_by"] for point in points_of(emulator, operation)
-    }
+    points = points_of(emulator, operation)
+    closings = {point["point"]: point["closed_by"] for point in points}
     return closings[name]
 
 
@@ -82,8 +81,12 @@ def test_a_point_has_its_name_a_count_and_what_closes_it(
     emulator.get("/team")
     emulator.get("/team")
 
-    first = points_of(emulator, "getTeam")[0]
-    assert first == {"point": "200", "covered": 2, "closed_by": {"call": True}}
+    first, *_ = points_of(emulator, "getTeam")
+    assert first == {
+        "point": "200",
+        "covered": 2,
+        "closed_by": {"call": True},
+    }
 
 
 # What requests cover ------------------------------------------------------------------
@@ -126,7 +129,11 @@ def test_a_poll_covers_the_end_of_work_at_what_admitted_it(
 
     emulator.wait_for(admitted.json)
 
-    assert covered(emulator, UPSCALE) == {"202", "work completed", "output completed"}
+    assert covered(emulator, UPSCALE) == {
+        "202",
+        "work completed",
+        "output completed",
+    }
 
 
 def test_a_poll_covers_the_failure_of_work_and_of_its_outputs(
@@ -157,7 +164,11 @@ def test_the_repetition_of_a_lost_answer_covers_its_status_too(
         emulator.send(call)
     emulator.send(call)
 
-    assert covered(emulator, UPSCALE) == {"202", "replay", "lost after commit"}
+    assert covered(emulator, UPSCALE) == {
+        "202",
+        "replay",
+        "lost after commit",
+    }
 
 
 # Totals -------------------------------------------------------------------------------
@@ -172,7 +183,8 @@ def test_the_operations_that_are_used_are_counted_apart(
 
     document = coverage(emulator)
     points = document["operations"]["getTeam"]["points"]
-    two_points = int(2 * 1000 / len(points)) / 10
+    tenths_of_percent = 2 * 1000 // len(points)
+    two_points = tenths_of_percent / 10
     assert document["percent_of_used"] == two_points
     assert document["percent"] < document["percent_of_used"]
 
@@ -188,7 +200,11 @@ def test_the_gaps_to_close_first_are_those_that_cost_most(
     operations = {gap["operation"] for gap in gaps}
     points = [gap["point"] for gap in gaps]
     assert operations == {"getTeam"}
-    assert points == ["500 internal_error", "lost", "401 credential_revoked"]
+    assert points == [
+        "500 internal_error",
+        "lost",
+        "401 credential_revoked",
+    ]
 
 
 def test_a_gap_is_named_at_the_operation_that_is_used_most(
@@ -243,7 +259,8 @@ def test_a_rule_that_closes_a_gap_can_be_written_into_a_file(
 
     assert rules
     for rule in rules:
-        text = json.dumps({"scenario": "gap", "rules": [rule]})
+        scenario = {"scenario": "gap", "rules": [rule]}
+        text = json.dumps(scenario)
         parse_scenario(text, "gap.json", CONTRACT)
 
 
@@ -252,7 +269,10 @@ def test_the_call_itself_closes_the_gaps_of_success_alone(
 ) -> None:
     points = all_points(emulator)
 
-    by_calls = {point["point"] for point in points if "call" in point["closed_by"]}
+    by_calls = set()
+    for point in points:
+        if "call" in point["closed_by"]:
+            by_calls.add(point["point"])
     statuses = {"200", "201", "202", "204"}
     ends = {"work completed", "output completed"}
     assert by_calls <= statuses | ends
@@ -275,10 +295,12 @@ def test_the_closing_of_a_gap_closes_it(
     product = emulator.product(*emulator.assets(1))
     call = Call("PATCH", f"/products/{product['id']}", {"name": "Other"})
 
+    scenario: Json
     if "rule" in closing:
-        emulator.use({"scenario": "gap", "rules": [closing["rule"]]})
+        scenario = {"scenario": "gap", "rules": [closing["rule"]]}
     else:
-        emulator.use({"use": closing["scenario"]})
+        scenario = {"use": closing["scenario"]}
+    emulator.use(scenario)
     with contextlib.suppress(ConnectionError):  # that is the point
         emulator.send(call)
 
@@ -301,7 +323,8 @@ def test_the_requests_that_close_gaps_of_an_upload_close_them(
     emulator.advance(3600)
     emulator.send_bytes(late, b"123")
 
-    assert covered(emulator, "upload") >= requested_points(emulator, "upload")
+    requested = requested_points(emulator, "upload")
+    assert covered(emulator, "upload") >= requested
 
 
 def test_the_requests_that_close_gaps_of_a_download_close_them(
@@ -317,7 +340,8 @@ def test_the_requests_that_close_gaps_of_a_download_close_them(
     emulator.delete(f"/assets/{asset}")
     emulator.fetch(url)
 
-    assert covered(emulator, "download") >= requested_points(emulator, "download")
+    requested = requested_points(emulator, "download")
+    assert covered(emulator, "download") >= requested
 
 
 def requested_points(emulator: EmulatorUnderTest, surface: str) -> set[str]:
