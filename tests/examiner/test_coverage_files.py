@@ -16,8 +16,35 @@ def run(
     least: str = "0",
 ) -> Outcome:
     """Write the coverage of a command that reads some paths."""
-    options = ("--coverage", str(file), "--coverage-fail-under", least, "--quiet")
-    return run_command("exec", *options, "--", *reading(*paths))
+    command = reading(*paths)
+    return run_command(
+        "exec",
+        "--coverage",
+        str(file),
+        "--coverage-fail-under",
+        least,
+        "--quiet",
+        "--",
+        *command,
+    )
+
+
+def coverage_of(*files: str) -> Any:
+    """Print the coverage of some files as JSON, with every point."""
+    outcome = run_command(
+        "coverage",
+        *files,
+        "--format",
+        "json",
+        "--all",
+    )
+    return json.loads(outcome.output)
+
+
+def first_point(coverage: Any, operation: str) -> Any:
+    """The first point of an operation."""
+    points = coverage["operations"][operation]["points"]
+    return points[0]
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +68,10 @@ def test_shards_are_shown_together(shards: list[str]) -> None:
 
 
 def test_the_counts_of_shards_are_added(shards: list[str]) -> None:
-    outcome = run_command("coverage", *shards, "--format", "json", "--all")
+    coverage = coverage_of(*shards)
 
-    reading_the_team = first_point(outcome, "getTeam")
-    listing_assets = first_point(outcome, "listAssets")
+    reading_the_team = first_point(coverage, "getTeam")
+    listing_assets = first_point(coverage, "listAssets")
     assert reading_the_team["covered"] == 2
     assert listing_assets["covered"] == 1
 
@@ -74,23 +101,22 @@ def test_a_file_of_an_earlier_version_can_be_merged(
     shards: list[str],
     tmp_path: Path,
 ) -> None:
-    document = json.loads(Path(shards[0]).read_text())
+    first_shard = Path(shards[0])
+    document = json.loads(first_shard.read_text())
     for operation in document["operations"].values():
         for point in operation["points"]:
             point["met"] = point["covered"]
     earlier = tmp_path / "earlier.json"
     earlier.write_text(json.dumps(document))
 
-    outcome = run_command("coverage", str(earlier), "--format", "json", "--all")
+    coverage = coverage_of(str(earlier))
 
-    point = first_point(outcome, "getTeam")
-    assert point == {"point": "200", "covered": 1, "closed_by": {"call": True}}
-
-
-def first_point(outcome: Outcome, operation: str) -> Any:
-    """The first point of an operation in a coverage that was printed as JSON."""
-    coverage = json.loads(outcome.output)
-    return coverage["operations"][operation]["points"][0]
+    point = first_point(coverage, "getTeam")
+    assert point == {
+        "point": "200",
+        "covered": 1,
+        "closed_by": {"call": True},
+    }
 
 
 @pytest.mark.parametrize(
