@@ -23,8 +23,9 @@ def test_a_credential_in_a_header_of_a_request_for_bytes_is_found(
 ) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     asset = client.upload(picture())
+    headers = {header: value.format(key=sandbox.api_key)}
 
-    httpx.get(asset["url"], headers={header: value.format(key=sandbox.api_key)})
+    httpx.get(asset["url"], headers=headers)
 
     (finding,) = sandbox.conduct().findings
     assert finding.rule == "credential-sent-to-bytes"
@@ -60,8 +61,9 @@ def test_a_credential_in_an_idempotency_key_is_found(sandbox: Sandbox) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     product = client.product(*client.assets(1))
     path = f"/products/{product['id']}"
+    key = f"{sandbox.api_key}-1"
 
-    client.patch(path, {"name": "Hat"}, idempotency_key=f"{sandbox.api_key}-1")
+    client.patch(path, {"name": "Hat"}, idempotency_key=key)
 
     (finding,) = sandbox.conduct().findings
     assert finding.rule == "credential-in-request"
@@ -69,8 +71,9 @@ def test_a_credential_in_an_idempotency_key_is_found(sandbox: Sandbox) -> None:
 
 def test_a_credential_in_a_user_agent_is_found(sandbox: Sandbox) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
+    headers = {"User-Agent": f"shop/1.0 ({sandbox.api_key})"}
 
-    client.get("/team", headers={"User-Agent": f"shop/1.0 ({sandbox.api_key})"})
+    client.get("/team", headers=headers)
 
     (finding,) = sandbox.conduct().findings
     assert finding.rule == "credential-in-request"
@@ -81,8 +84,9 @@ def test_a_credential_in_a_body_is_found(sandbox: Sandbox) -> None:
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     product = client.product(*client.assets(1))
     path = f"/products/{product['id']}"
+    body = {"description": f"made with {sandbox.api_key}"}
 
-    client.patch(path, {"description": f"made with {sandbox.api_key}"})
+    client.patch(path, body)
 
     (finding,) = sandbox.conduct().findings
     assert finding.rule == "credential-in-request"
