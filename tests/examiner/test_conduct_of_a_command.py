@@ -17,8 +17,15 @@ HAMMERING = ["/v1/team"] * 7
 
 
 def run(*options: str, paths: list[str] = HAMMERING) -> Outcome:
-    words = reading(*paths)
-    return run_command("exec", "--scenario", "rate-limited", *options, "--", *words)
+    command = reading(*paths)
+    return run_command(
+        "exec",
+        "--scenario",
+        "rate-limited",
+        *options,
+        "--",
+        *command,
+    )
 
 
 def report_of(file: Path) -> Any:
@@ -42,8 +49,9 @@ def test_the_text_has_the_finding_its_requests_its_source_and_the_remedy() -> No
         "Section 8:",
         "remedy:",
     )
+    in_this_order = ".*".join(re.escape(part) for part in parts)
     text = on_one_line(outcome.complaint)
-    assert re.search(".*".join(map(re.escape, parts)), text)
+    assert re.search(in_this_order, text)
     assert outcome.status == 0  # a finding fails no run by itself
 
 
@@ -63,8 +71,9 @@ def test_the_json_has_the_finding_and_how_often_its_rule_was_checked(
 
 
 def test_what_two_findings_of_a_rule_have_in_common_is_said_once() -> None:
-    complaint = run(paths=[*HAMMERING, "/v1/products", "/v1/products"]).complaint
+    outcome = run(paths=[*HAMMERING, "/v1/products", "/v1/products"])
 
+    complaint = outcome.complaint
     assert complaint.count(f"error: {EARLY}: ") == 2
     assert complaint.count("Section 8:") == 1
     assert complaint.count("remedy: wait") == 1
@@ -82,8 +91,9 @@ def test_nothing_is_reported_where_conduct_is_off(tmp_path: Path) -> None:
 
     outcome = run("--conduct", "off", "--report", str(file))
 
+    report = report_of(file)
     assert EARLY not in outcome.complaint
-    assert report_of(file)["data"]["conduct"] == {}
+    assert report["data"]["conduct"] == {}
 
 
 NAMED_BY_ITS_KEY = """
@@ -115,7 +125,9 @@ def test_an_error_fails_a_run_where_that_is_asked_for() -> None:
 
 
 def test_an_ignored_rule_fails_no_run() -> None:
-    assert run("--conduct", "fail", "--ignore", EARLY).status == 0
+    outcome = run("--conduct", "fail", "--ignore", EARLY)
+
+    assert outcome.status == 0
 
 
 def test_a_clean_run_says_how_many_rules_had_an_occasion() -> None:
@@ -134,9 +146,10 @@ def test_the_requests_of_a_state_file_are_not_judged(tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     loop = reading(*["/v1/assets/none"] * 3)
     run_command("exec", "--save-state", state, "--", *loop)
-
     options = ("--state", state, "--report", str(file))
-    run_command("exec", *options, "--", *reading("/v1/team"))
+    command = reading("/v1/team")
+
+    run_command("exec", *options, "--", *command)
 
     report = report_of(file)
     assert report["findings"] == []
@@ -146,16 +159,18 @@ def test_the_requests_of_a_state_file_are_not_judged(tmp_path: Path) -> None:
 def test_the_requests_of_a_state_file_cover_nothing(tmp_path: Path) -> None:
     state = str(tmp_path / "state")
     file = tmp_path / "coverage.json"
-    run_command("exec", "--save-state", state, "--", *reading("/v1/assets"))
-
+    earlier_command = reading("/v1/assets")
+    run_command("exec", "--save-state", state, "--", *earlier_command)
     options = ("--state", state, "--coverage", str(file))
-    run_command("exec", *options, "--", *reading("/v1/team"))
+    command = reading("/v1/team")
 
-    used = [
-        name
-        for name, operation in report_of(file)["operations"].items()
-        if any(point["covered"] for point in operation["points"])
-    ]
+    run_command("exec", *options, "--", *command)
+
+    operations = report_of(file)["operations"]
+    used = []
+    for name, operation in operations.items():
+        if any(point["covered"] for point in operation["points"]):
+            used.append(name)
     assert used == ["getTeam"]
 
 
@@ -213,8 +228,10 @@ signal.pause()
 
 def rules_broken_by(code: str, file: Path) -> set[str]:
     command = (sys.executable, "-c", code)
-    run_command("exec", "--clock", "manual", "--report", str(file), "--", *command)
-    return {finding["rule"] for finding in report_of(file)["findings"]}
+    options = ("--clock", "manual", "--report", str(file))
+    run_command("exec", *options, "--", *command)
+    findings = report_of(file)["findings"]
+    return {finding["rule"] for finding in findings}
 
 
 def test_what_a_command_left_undone_is_reported_at_its_end(tmp_path: Path) -> None:
@@ -226,11 +243,16 @@ def test_what_a_command_left_undone_is_reported_at_its_end(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "ending",
     [
-        "os.kill(os.getpid(), signal.SIGKILL)",
-        "sys.exit(128 + signal.SIGTERM)",
-        INTERRUPTED_BY_TYPING,
+        pytest.param(
+            "os.kill(os.getpid(), signal.SIGKILL)",
+            id="killed",
+        ),
+        pytest.param(
+            "sys.exit(128 + signal.SIGTERM)",
+            id="status of a shell whose command was ended",
+        ),
+        pytest.param(INTERRUPTED_BY_TYPING, id="Ctrl-C"),
     ],
-    ids=["killed", "status of a shell whose command was ended", "Ctrl-C"],
 )
 def test_a_command_that_a_signal_ended_has_left_nothing_undone(
     ending: str,
