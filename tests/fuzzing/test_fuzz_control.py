@@ -18,8 +18,20 @@ from tests.support.emulator_client import (
 )
 from tests.support.state_files import rewritten
 
-RULE = {"match": {"operation": "*"}, "then": {"problem": "internal_error"}}
-ACME = {"credits": 5, "credentials": [{"key": "acme", "name": "A", "profile": "full"}]}
+RULE = {
+    "match": {"operation": "*"},
+    "then": {"problem": "internal_error"},
+}
+ACME = {
+    "credits": 5,
+    "credentials": [
+        {
+            "key": "acme",
+            "name": "A",
+            "profile": "full",
+        },
+    ],
+}
 SANDBOX = {
     "id": "other",
     "seed": 3,
@@ -40,6 +52,30 @@ GIVEN = [
     {"photoshoot": {"products": ["Shirt"], "finished": False}},
 ]
 CHANGE = {"at": "1s", "set": {"team": "Demo", "credits": 1}}
+NEW_TEAM = {
+    "name": "New",
+    "credits": 3,
+    "subscription": "active",
+    "concurrency_limit": 2,
+}
+TEAM_CHANGES = {
+    "credits": 3,
+    "subscription": "inactive",
+    "requests_per_minute": 9,
+}
+NEW_CREDENTIAL = {
+    "profile": "read_only",
+    "expires_at": "2027-01-01T00:00:00.000Z",
+}
+CREDENTIAL_CHANGES = {
+    "state": "revoked",
+    "expires_at": "2027-01-01T00:00:00.000Z",
+}
+TIMED_SCENARIO = {
+    "scenario": "s",
+    "rules": [],
+    "timeline": [CHANGE],
+}
 BODIES: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/sandboxes", SANDBOX),
     ("POST", "/sandboxes", {"scenario": "some-outputs-fail", "clock": "auto"}),
@@ -49,33 +85,18 @@ BODIES: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/clock/advance", {"to": "2026-01-01T01:00:00.000Z"}),
     ("POST", "/clock/advance", {"next_event": True}),
     ("POST", "/clock/advance", {"until_idle": True}),
-    (
-        "POST",
-        "/teams",
-        {"name": "New", "credits": 3, "subscription": "active", "concurrency_limit": 2},
-    ),
-    (
-        "PATCH",
-        "/teams/Demo",
-        {"credits": 3, "subscription": "inactive", "requests_per_minute": 9},
-    ),
-    (
-        "POST",
-        "/teams/Demo/credentials",
-        {"profile": "read_only", "expires_at": "2027-01-01T00:00:00.000Z"},
-    ),
-    (
-        "PATCH",
-        "/credentials/CREDENTIAL",
-        {"state": "revoked", "expires_at": "2027-01-01T00:00:00.000Z"},
-    ),
-    ("PUT", "/scenario", {"scenario": "s", "rules": [], "timeline": [CHANGE]}),
+    ("POST", "/teams", NEW_TEAM),
+    ("PATCH", "/teams/Demo", TEAM_CHANGES),
+    ("POST", "/teams/Demo/credentials", NEW_CREDENTIAL),
+    ("PATCH", "/credentials/CREDENTIAL", CREDENTIAL_CHANGES),
+    ("PUT", "/scenario", TIMED_SCENARIO),
     ("PUT", "/scenario", {"use": "rate-limited"}),
     ("PUT", "/admission", {"state": "paused", "retry_after": 7}),
     ("POST", "/given", {"given": GIVEN}),
     ("PUT", "/state", {"format": "image-workflow-emulator state"}),
     ("DELETE", "/scenario", {}),
 )
+"""Methods, paths and bodies that are served."""
 AS_A_CLIENT = ("/given",)
 """It asks `/v1`, and is refused as it refuses."""
 QUERIES = (
@@ -120,8 +141,10 @@ def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
         statuses.add(status)
         if status >= 400:
             refused_paths.add(call.path)
+
+    every_path = {path for _method, path, _body in BODIES}
     assert {200, 201, 400, 404, 422} <= statuses
-    assert refused_paths == {path for _method, path, _body in BODIES}
+    assert refused_paths == every_path
 
 
 def status_of(control: EmulatorUnderTest, call: "ControlCall") -> int:
@@ -133,7 +156,8 @@ def status_of(control: EmulatorUnderTest, call: "ControlCall") -> int:
     answer = control.send(call.on_the_wire())
     assert answer.status < 500 or is_paused(call, answer)
     if answer.status >= 400 and not has_made_entries(call, answer):
-        assert differences(before, everything(control)) == []
+        after = everything(control)
+        assert differences(before, after) == []
     elif answer.status >= 400 or has_a_clock_of_its_own(control):
         restart(control)
     return answer.status
@@ -163,13 +187,26 @@ def random_call(control: EmulatorUnderTest, case: Case) -> ControlCall:
     chance = case.chance
     method, path, body = chance.choice(BODIES)
     content = written(body, case)
-    credential_id = control.team()["credentials"][0]["id"]
-    target = path.replace("CREDENTIAL", credential_id) + chance.choice(QUERIES)
+    query = chance.choice(QUERIES)
+    target = path.replace("CREDENTIAL", credential_of(control))
     sandbox = None
     if chance.random() < 0.2 and not path.startswith("/sandboxes"):
         sandbox = "other"
     media_type = chance.choice(MEDIA_TYPES)
-    return ControlCall(method, path, target, content, media_type, sandbox)
+    return ControlCall(
+        method=method,
+        path=path,
+        target=target + query,
+        content=content,
+        media_type=media_type,
+        sandbox=sandbox,
+    )
+
+
+def credential_of(control: EmulatorUnderTest) -> str:
+    """Return the id of the first credential of the Team."""
+    credentials = control.team()["credentials"]
+    return str(credentials[0]["id"])
 
 
 def is_paused(call: ControlCall, answer: Answer) -> bool:
@@ -198,14 +235,18 @@ def has_a_clock_of_its_own(control: EmulatorUnderTest) -> bool:
     """
     sandboxes = control.told("GET", "/sandboxes")["data"]
     clocks = [sandbox["clock"] for sandbox in sandboxes]
-    return any(clock["mode"] == "real" or clock["now"] > LATEST for clock in clocks)
+    is_running = any(clock["mode"] == "real" for clock in clocks)
+    is_at_the_end = any(clock["now"] > LATEST for clock in clocks)
+    return is_running or is_at_the_end
 
 
 def restart(control: EmulatorUnderTest) -> None:
     """End what was made, and begin what is left anew."""
-    for sandbox in control.ask("GET", "/sandboxes").json["data"]:
+    sandboxes = control.ask("GET", "/sandboxes").json["data"]
+    for sandbox in sandboxes:
         if sandbox["id"] != "default":
-            assert control.ask("DELETE", f"/sandboxes/{sandbox['id']}").status == 204
+            deleted = control.ask("DELETE", f"/sandboxes/{sandbox['id']}")
+            assert deleted.status == 204
     control.ask("DELETE", "/scenario")
     control.ask("PUT", "/clock", {"mode": "manual"})
     control.told("POST", "/reset")
@@ -217,8 +258,10 @@ def written(body: Any, case: Case) -> bytes:
     chance = case.chance
     if chance.random() < 0.1:
         return json_texts.body(chance, limit=32)
-    data = changed(body, chance, times=chance.choice((0, 1, 1, 1, 2, 3)))
-    text = json.dumps(data, ensure_ascii=chance.random() < 0.5)
+    times = chance.choice((0, 1, 1, 1, 2, 3))
+    changed_body = changed(body, chance, times=times)
+    is_ascii = chance.random() < 0.5
+    text = json.dumps(changed_body, ensure_ascii=is_ascii)
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -230,8 +273,7 @@ LAST_INSTANT = "9999-12-31T23:59:59.999Z"
 @pytest.fixture
 def at_the_end(control: EmulatorUnderTest) -> EmulatorUnderTest:
     """An emulator in the last second, with a credential that is not expired."""
-    credential_id = control.team()["credentials"][0]["id"]
-    path = f"/credentials/{credential_id}"
+    path = f"/credentials/{credential_of(control)}"
     control.told("PATCH", path, {"expires_at": LAST_INSTANT})
     control.told("POST", "/clock/advance", {"to": "9999-12-31T23:59:59.000Z"})
     return control
@@ -242,13 +284,16 @@ def test_an_upload_session_can_be_opened_at_the_end_of_time(
 ) -> None:
     body = {"content_type": "image/png", "size_bytes": 10}
 
-    assert at_the_end.post("/uploads", body).status == 201
+    opened = at_the_end.post("/uploads", body)
+
+    assert opened.status == 201
 
 
 def test_a_team_can_be_made_at_the_end_of_time(at_the_end: EmulatorUnderTest) -> None:
     at_the_end.told("POST", "/teams", {"name": "Late"})
 
-    assert at_the_end.told("GET", "/teams")["data"][-1]["name"] == "Late"
+    *_, newest = at_the_end.told("GET", "/teams")["data"]
+    assert newest["name"] == "Late"
 
 
 def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(
@@ -261,6 +306,7 @@ def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(
 
     control.told("PUT", "/state", content=rewritten(saved, expire_late))
 
-    credential = control.get("/team").json["credential"]
-    assert credential["expires_at"] == LAST_INSTANT
-    assert control.team()["credentials"][0]["expires_at"] == LAST_INSTANT
+    to_its_client = control.get("/team").json["credential"]
+    first, *_ = control.team()["credentials"]
+    assert to_its_client["expires_at"] == LAST_INSTANT
+    assert first["expires_at"] == LAST_INSTANT
