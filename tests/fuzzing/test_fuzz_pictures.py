@@ -75,7 +75,8 @@ def upload(
     again = control.complete(session, sent.json["upload_token"])
     assert again.status == 404
     assert again.code == "upload_not_found"
-    assert [*control.sandbox.store.assets.items] == assets_before
+    assets = [*control.sandbox.store.assets.items]
+    assert assets == assets_before
     return None
 
 
@@ -107,8 +108,10 @@ def gradient() -> Image.Image:
 
 
 def opaque() -> Image.Image:
+    thing = (10, 8, 36, 32)
     image = gradient().convert("RGB")
-    ImageDraw.Draw(image).ellipse((10, 8, 36, 32), fill="#703010")
+    draw = ImageDraw.Draw(image)
+    draw.ellipse(thing, fill="#703010")
     return image
 
 
@@ -128,33 +131,43 @@ def turned() -> Image.Exif:
 def animated() -> dict[str, Any]:
     """Options by which a picture is written with a second frame."""
     second = opaque().rotate(90)
-    return {"save_all": True, "append_images": [second], "duration": 40}
+    return {
+        "save_all": True,
+        "append_images": [second],
+        "duration": 40,
+    }
 
 
 def jpeg_files() -> list[bytes]:
     picture = opaque()
+    grey = picture.convert("L")
+    cmyk = picture.convert("CMYK")
     return [
         encode(picture, "image/jpeg", exif=turned(), comment=b"words"),
         encode(picture, "image/jpeg", progressive=True),
-        encode(picture.convert("L"), "image/jpeg"),
-        encode(picture.convert("CMYK"), "image/jpeg", restart_marker_rows=1),
+        encode(grey, "image/jpeg"),
+        encode(cmyk, "image/jpeg", restart_marker_rows=1),
         encode(picture, "image/jpeg", subsampling=2, quality=5),
     ]
 
 
 def png_files() -> list[bytes]:
     picture = opaque()
+    grey = picture.convert("L")
+    black_and_white = picture.convert("1")
     deep = Image.new("I;16", (9, 7), 700)
+    glass = see_through()
+    grey_glass = glass.convert("LA")
     return [
         encode(picture, "image/png", exif=turned(), dpi=(72, 72)),
         encode(picture, "image/png", transparency=(112, 48, 16)),
-        encode(picture.convert("L"), "image/png", transparency=90),
-        encode(see_through(), "image/png"),
-        encode(see_through().convert("LA"), "image/png"),
+        encode(grey, "image/png", transparency=90),
+        encode(glass, "image/png"),
+        encode(grey_glass, "image/png"),
         encode(picture.quantize(8), "image/png", transparency=1),
-        encode(picture.convert("1"), "image/png"),
+        encode(black_and_white, "image/png"),
         encode(deep, "image/png"),
-        encode(see_through(), "image/png", **animated()),
+        encode(glass, "image/png", **animated()),
     ]
 
 
@@ -169,19 +182,22 @@ def gif_files() -> list[bytes]:
 
 
 def webp_files() -> list[bytes]:
+    glass = see_through()
     return [
         encode(opaque(), "image/webp"),
-        encode(see_through(), "image/webp", exif=turned()),
-        encode(see_through(), "image/webp", lossless=True),
-        encode(see_through(), "image/webp", **animated()),
+        encode(glass, "image/webp", exif=turned()),
+        encode(glass, "image/webp", lossless=True),
+        encode(glass, "image/webp", **animated()),
     ]
 
 
 def avif_files() -> list[bytes]:
+    picture = opaque()
+    glass = see_through()
     return [
-        encode(opaque(), "image/avif", speed=10),
-        encode(see_through(), "image/avif", speed=10, exif=turned()),
-        encode(opaque(), "image/avif", speed=10, **animated()),
+        encode(picture, "image/avif", speed=10),
+        encode(glass, "image/avif", speed=10, exif=turned()),
+        encode(picture, "image/avif", speed=10, **animated()),
     ]
 
 
@@ -252,7 +268,9 @@ def with_another_number(file: bytes, chance: Random) -> bytes:
     (old,) = struct.unpack_from(form, file, place)
     number = chance.choice((*EDGES, old + 1, old - 1, old * 2))
     number %= 1 << 8 * size
-    return file[:place] + struct.pack(form, number) + file[end:]
+    before = file[:place]
+    after = file[end:]
+    return before + struct.pack(form, number) + after
 
 
 def with_a_piece_elsewhere(file: bytes, chance: Random) -> bytes:
@@ -262,7 +280,9 @@ def with_a_piece_elsewhere(file: bytes, chance: Random) -> bytes:
     length = chance.choice((4, 12, 40, 400))
     times = chance.choice((1, 1, 2, 400))
     piece = file[start : start + length]
-    return file[:place] + piece * times + file[place:]
+    before = file[:place]
+    after = file[place:]
+    return before + piece * times + after
 
 
 DAMAGES = (changed_bytes, with_another_number, with_a_piece_elsewhere)
@@ -290,8 +310,9 @@ def with_other_rows(body: bytes, chance: Random) -> bytes:
     """Return picture data that at times inflates to too little, too much, or other
     filters.
     """
+    decompressor = zlib.decompressobj()
     try:
-        rows = zlib.decompressobj().decompress(body, 1 << 20)
+        rows = decompressor.decompress(body, 1 << 20)
     except zlib.error:
         return body
     others = (
@@ -303,4 +324,5 @@ def with_other_rows(body: bytes, chance: Random) -> bytes:
         b"\x05" + rows[1:],
     )
     chosen = chance.choice((rows, rows, rows, rows, *others))
-    return zlib.compress(chosen, chance.choice((0, 1, 9)))
+    level = chance.choice((0, 1, 9))
+    return zlib.compress(chosen, level)
