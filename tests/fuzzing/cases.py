@@ -73,8 +73,9 @@ def in_pieces(
 ) -> list[bytes]:
     """Cut bytes at random places; none of the pieces is empty."""
     number = chance.choice((0, 0, 1, 2, most))
-    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(number))
-    pieces = [data[start:end] for start, end in pairwise([0, *cuts, len(data)])]
+    cuts = [chance.randrange(len(data) + 1) for _ in range(number)]
+    edges = [0, *sorted(cuts), len(data)]
+    pieces = [data[start:end] for start, end in pairwise(edges)]
     return [piece for piece in pieces if piece]
 
 
@@ -100,7 +101,8 @@ def changed_bytes(
         case 2 if after:
             bit = 1 << chance.randrange(8)
             turned = after[0] ^ bit
-            return before + bytes([turned]) + after[1:]
+            rest = after[1:]
+            return before + bytes([turned]) + rest
         case 3:
             return before
         case _:
@@ -155,5 +157,7 @@ def differences(
         if isinstance(old, dict) and isinstance(new, dict):
             changes += differences(old, new, f"{where}/{name}")
         elif old != new:
-            changes.append(f"{where}/{name}: {str(old)[:200]} is now {str(new)[:200]}")
+            old_text = str(old)[:200]
+            new_text = str(new)[:200]
+            changes.append(f"{where}/{name}: {old_text} is now {new_text}")
     return changes

@@ -32,10 +32,9 @@ THREAD_SECONDS = 0.5
 
 
 Message = MutableMapping[str, Any]
-AsgiApplication = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
-    Any,
-]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApplication = Callable[[Message, Receive, Send], Any]
 
 
 @dataclass(slots=True)
@@ -76,7 +75,9 @@ class Response:
     @property
     def is_of_the_parser(self) -> bool:
         """Whether it refuses bytes that never became a request."""
-        return dict(self.headers).get(b"request-id", b"").startswith(b"req_0000000000")
+        headers = dict(self.headers)
+        request_id = headers.get(b"request-id", b"")
+        return request_id.startswith(b"req_0000000000")
 
 
 @dataclass(slots=True)
@@ -99,7 +100,8 @@ class Conversation:
 
     @property
     def asked_control_plane(self) -> bool:
-        return any(request.path.startswith("/_emulator") for request in self.requests)
+        paths = [request.path for request in self.requests]
+        return any(path.startswith("/_emulator") for path in paths)
 
     def responses(self) -> list[Response]:
         """Read what was written, strictly. Raises AssertionError."""
@@ -114,9 +116,11 @@ class Transport(asyncio.Transport):
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(
-            {"sockname": ("127.0.0.1", 8038), "peername": ("127.0.0.1", 50000)}
-        )
+        addresses = {
+            "sockname": ("127.0.0.1", 8038),
+            "peername": ("127.0.0.1", 50000),
+        }
+        super().__init__(addresses)
         self._loop = loop
         self.protocol: Connection | None = None
         self.written = bytearray()
@@ -230,8 +234,8 @@ class _NotedConnection:
 def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
     async def note(
         scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Any,
+        receive: Receive,
+        send: Send,
     ) -> None:
         request = HandledRequest(scope["method"], scope["path"])
         conversation.requests.append(request)
