@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema_rs import Draft202012Validator
@@ -37,8 +38,9 @@ def test_the_contract_is_printed_as_json() -> None:
 
 
 def test_operations_are_listed_with_their_prices() -> None:
+    paths = read_contract("openapi.yaml")["paths"]
     prices = {}
-    for path in read_contract("openapi.yaml")["paths"].values():
+    for path in paths.values():
         for operation in path.values():
             price = operation.get("x-service-credit-cost", "Free")
             prices[operation["operationId"]] = price
@@ -55,7 +57,15 @@ def test_an_operation_is_a_row_with_its_request_and_its_answers() -> None:
 
     lines = outcome.output.splitlines()
     (line,) = [line for line in lines if line.startswith("getTeam ")]
-    assert line.split()[:6] == ["getTeam", "GET", "/v1/team", "Free", "200", "401"]
+    words = line.split()
+    assert words[:6] == [
+        "getTeam",
+        "GET",
+        "/v1/team",
+        "Free",
+        "200",
+        "401",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["scenario", "world"])
@@ -75,13 +85,20 @@ def test_the_schema_of_given_files_accepts_a_product_and_refuses_a_misspelled_on
 
     outcome = run_command("contract", "schema", "given")
 
-    validator = Draft202012Validator(json.loads(outcome.output))
+    schema = json.loads(outcome.output)
+    validator = Draft202012Validator(schema)
     assert validator.is_valid({"given": [product]})
     assert not validator.is_valid({"given": [misspelled]})
 
 
+def library_files() -> list[Path]:
+    """The files of all scenarios that are shipped."""
+    folder = shipped_path("scenarios")
+    return sorted(folder.glob("*.yaml"))
+
+
 def test_the_library_is_listed_with_a_scenario_for_each_problem() -> None:
-    files = sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
+    files = [file.stem for file in library_files()]
     problems = [f"problem:{code}" for code in CATALOGUE]
 
     outcome = run_command("scenario", "list")
@@ -108,6 +125,18 @@ def test_the_scenario_of_a_problem_is_shown() -> None:
 # The check of scenario files ----------------------------------------------------------
 
 
+def checked(*files: str) -> tuple[int, Any]:
+    """Check scenario files, and return the status and the report."""
+    outcome = run_command(
+        "scenario",
+        "check",
+        "--format",
+        "json",
+        *files,
+    )
+    return outcome.status, json.loads(outcome.output)
+
+
 def test_good_scenario_files_pass_their_check(tmp_path: Path) -> None:
     good = tmp_path / "good.yaml"
     good.write_text("scenario: good\n")
@@ -123,10 +152,10 @@ def test_each_mistake_in_a_scenario_file_is_a_finding_with_its_place(
     bad = tmp_path / "bad.yaml"
     bad.write_text("scenario: bad\nrulez: []\n")
 
-    outcome = run_command("scenario", "check", "--format", "json", str(bad))
+    status, report = checked(str(bad))
 
-    (finding,) = json.loads(outcome.output)["findings"]
-    assert outcome.status == 2
+    (finding,) = report["findings"]
+    assert status == 2
     assert finding["where"] == f"{bad}:2:1"
     assert finding["message"].startswith("/rulez: found an unknown")
 
@@ -136,33 +165,32 @@ def test_a_pause_that_nothing_ends_is_a_warning_with_its_place(tmp_path: Path) -
     paused.write_text("""\
 scenario: paused
 timeline:
-  - {at: 10s, set: {admission: paused}}
+  - at: 10s
+    set: {admission: paused}
 """)
 
-    outcome = run_command("scenario", "check", "--format", "json", str(paused))
+    status, report = checked(str(paused))
 
-    report = json.loads(outcome.output)
     (finding,) = report["findings"]
-    assert outcome.status == 0
+    assert status == 0
     assert report["summary"] == "1 scenario file: 1 warning"
     assert finding["severity"] == "warning"
     assert finding["where"] == f"{paused}:3"
 
 
 def test_no_scenario_of_the_library_has_a_warning() -> None:
-    files = [str(file) for file in shipped_path("scenarios").glob("*.yaml")]
+    files = [str(file) for file in library_files()]
 
-    outcome = run_command("scenario", "check", "--format", "json", *files)
+    _, report = checked(*files)
 
-    report = json.loads(outcome.output)
     assert report["findings"] == []
 
 
 def test_a_scenario_file_that_is_not_there_is_a_finding_without_a_place() -> None:
-    outcome = run_command("scenario", "check", "--format", "json", "no/such.yaml")
+    status, report = checked("no/such.yaml")
 
-    (finding,) = json.loads(outcome.output)["findings"]
-    assert outcome.status == 2
+    (finding,) = report["findings"]
+    assert status == 2
     assert finding["where"] is None
     assert finding["message"].startswith("cannot read no/such.yaml: no such")
 
@@ -230,8 +258,9 @@ def test_a_scenario_of_another_world_fails_its_check(
 )
 def test_closed_streams_are_no_failure(command: str, closed: str) -> None:
     program = f"{sys.executable} -m image_workflow_emulator"
+    script = f"exec {program} {command} {closed}"
 
-    outcome = run_program("sh", "-c", f"exec {program} {command} {closed}")
+    outcome = run_program("sh", "-c", script)
 
     assert outcome.status == 0
     assert outcome.output == ""
