@@ -259,33 +259,45 @@ def readings(*options: str, **variables: str) -> list[str]:
 def test_without_any_other_the_readings_are_those_of_the_file_in_the_folder() -> None:
     Path(READINGS_FILE).write_text("readings: {D66: silent}\n")
 
-    assert readings() == ["D66=silent"]
+    in_force = readings()
+
+    assert in_force == ["D66=silent"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_the_readings_of_a_scenario_win_over_those_of_the_file() -> None:
     Path(READINGS_FILE).write_text("readings: {D66: silent}\n")
 
-    assert readings("--scenario", "read.yaml") == ["D26=always-a-cursor"]
+    in_force = readings("--scenario", "read.yaml")
+
+    assert in_force == ["D26=always-a-cursor"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_readings_of_the_variable_win_over_those_of_a_scenario() -> None:
     options = ("--scenario", "read.yaml")
 
-    assert readings(*options, EMULATOR_READINGS="D42=rough") == ["D42=rough"]
+    in_force = readings(*options, EMULATOR_READINGS="D42=rough")
+
+    assert in_force == ["D42=rough"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_readings_of_the_option_win_over_all_others() -> None:
     options = ("--scenario", "read.yaml", "--readings", "D73=offset")
 
-    assert readings(*options, EMULATOR_READINGS="D42=rough") == ["D73=offset"]
+    in_force = readings(*options, EMULATOR_READINGS="D42=rough")
+
+    assert in_force == ["D73=offset"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_plain_readings_can_be_asked_for() -> None:
-    assert readings("--scenario", "read.yaml", "--readings", "plain") == []
+    options = ("--scenario", "read.yaml", "--readings", "plain")
+
+    in_force = readings(*options)
+
+    assert in_force == []
 
 
 @pytest.mark.usefixtures("folder")
@@ -297,7 +309,9 @@ def test_the_readings_of_a_state_file_win_over_the_option(
     Path("state.zip").write_bytes(saved.body)
     options = ("--state", "state.zip", "--readings", "D73=offset")
 
-    assert readings(*options) == ["D66=silent"]
+    in_force = readings(*options)
+
+    assert in_force == ["D66=silent"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -307,7 +321,8 @@ def test_the_report_of_exec_names_the_readings() -> None:
     outcome = run_program(*EMULATOR, *command, folder=Path.cwd())
 
     report = json.loads(outcome.output)
-    about_the_run = dict(report["tables"][0]["rows"])
+    first_table = report["tables"][0]
+    about_the_run = dict(first_table["rows"])
     assert about_the_run["readings"] == "D66=silent"
 
 
