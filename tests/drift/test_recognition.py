@@ -39,12 +39,18 @@ def answered(
 
 def elsewhere(base: str) -> Exchanges:
     """Calls of another API, which has some of the paths too."""
-    shirt = {"items": [{"id": 7, "title": "Linen shirt"}], "total": 1}
-    problem = {"error": {"code": "not_found", "message": "no such product"}}
+    shirts = {
+        "items": [{"id": 7, "title": "Linen shirt"}],
+        "total": 1,
+    }
+    not_found = {
+        "error": {"code": "not_found", "message": "no such product"},
+    }
+    unauthorized = {"message": "Unauthorized"}
     return [
-        answered(f"{base}/v1/products", 200, shirt),
-        answered(f"{base}/v1/products/7", 404, problem),
-        answered(f"{base}/v1/assets", 401, {"message": "Unauthorized"}),
+        answered(f"{base}/v1/products", 200, shirts),
+        answered(f"{base}/v1/products/7", 404, not_found),
+        answered(f"{base}/v1/assets", 401, unauthorized),
     ]
 
 
@@ -109,7 +115,8 @@ def test_all_recordings_together_are_the_evidence_for_a_reading() -> None:
 
     report = judged(service.exchanges, service.exchanges)
 
-    (row,) = (row for row in report.details["decisions"] if row.decision == "D26")
+    rows = report.details["decisions"]
+    (row,) = (row for row in rows if row.decision == "D26")
     assert row.reading == "always-a-cursor"
     assert row.of == 2
 
@@ -119,8 +126,9 @@ def test_each_sandbox_of_a_journal_is_a_recording() -> None:
     journal = json.loads(service.control("GET", "/requests?limit=1000", {}))
     entries = [{**entry, "sandbox": "s1"} for entry in journal["data"]]
     entries += [{**entry, "sandbox": "s2"} for entry in journal["data"]]
+    content = json.dumps({"data": entries})
 
-    recordings = read_recording(json.dumps({"data": entries}).encode(), "journal.json")
+    recordings = read_recording(content.encode(), "journal.json")
 
     report = judged(*(recording.exchanges for recording in recordings))
     assert len(recordings) == 2
@@ -131,9 +139,10 @@ def test_each_sandbox_of_a_journal_is_a_recording() -> None:
 
 
 def test_calls_to_several_ports_are_all_compared() -> None:
-    one = moved(working_service().exchanges, "127.0.0.1:8001")
-    other = moved(working_service().exchanges, "127.0.0.1:8002")
-    mixed = sorted([*one, *other], key=lambda exchange: exchange.at or 0)
+    first = moved(working_service().exchanges, "127.0.0.1:8001")
+    second = moved(working_service().exchanges, "127.0.0.1:8002")
+    mixed = [*first, *second]
+    mixed.sort(key=lambda exchange: exchange.at or 0)
 
     report = judged(mixed)
 
@@ -173,15 +182,16 @@ def test_another_service_alone_has_no_calls() -> None:
 
 
 def test_a_service_whose_answers_were_not_recorded_is_the_one_of_most_calls() -> None:
-    shown = working_service().exchanges
-    hidden = [
+    exchanges = working_service().exchanges
+    without_bodies = [
         replace(exchange, response_body=None)
-        for exchange in shown
+        for exchange in exchanges
         if exchange.status == 200
     ]
-    stray = replace(hidden[0], url="https://cdn.example.com/v1/team")
+    elsewhere = replace(without_bodies[0], url="https://cdn.example.com/v1/team")
+    recording = Recording([elsewhere, *without_bodies])
 
-    recognized = recognize([Recording([stray, *hidden])], CONTRACT)
+    recognized = recognize([recording], CONTRACT)
 
     (traffic,) = recognized.traffics
     assert traffic.calls[0].url.startswith("http://testserver")
@@ -189,10 +199,10 @@ def test_a_service_whose_answers_were_not_recorded_is_the_one_of_most_calls() ->
 
 @pytest.mark.parametrize("path", ["", "/images/api"])
 def test_the_address_of_the_service_may_have_a_path(path: str) -> None:
-    exchanges = [
-        replace(exchange, url=exchange.url.replace("server/v1", f"server{path}/v1"))
-        for exchange in working_service().exchanges
-    ]
+    exchanges = []
+    for exchange in working_service().exchanges:
+        url = exchange.url.replace("server/v1", f"server{path}/v1")
+        exchanges.append(replace(exchange, url=url))
 
     report = judged(exchanges)
 

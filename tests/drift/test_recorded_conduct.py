@@ -25,8 +25,8 @@ def conduct_in(*exchanges: Sequence[RecordedExchange]) -> Report:
 
 def conduct_in_journal(entries: Sequence[Any]) -> Report:
     """Judge the clients of a journal."""
-    content = json.dumps({"data": entries}).encode()
-    recordings = read_recording(content, "journal.json")
+    content = json.dumps({"data": entries})
+    recordings = read_recording(content.encode(), "journal.json")
     recognized = recognize(recordings, CONTRACT)
     return judge_client(recognized.traffics)
 
@@ -57,8 +57,15 @@ def test_a_credential_that_is_sent_with_the_bytes_is_found() -> None:
     service = RecordedService()
     body = {"content_type": "image/png", "size_bytes": 3}
     session = service.call("createUpload", body).json
-    headers = {"content-type": "image/png", "authorization": f"Bearer {KEY}"}
-    service.send("PUT", session["upload"]["url"], headers, b"png")
+    service.send(
+        method="PUT",
+        url=session["upload"]["url"],
+        headers={
+            "content-type": "image/png",
+            "authorization": f"Bearer {KEY}",
+        },
+        body=b"png",
+    )
 
     rules = rules_broken_in(service.exchanges)
 
@@ -94,7 +101,8 @@ def test_the_journal_of_a_run_is_judged_as_the_run_was(
 
     reasons: dict[str, str] = recorded.details["not_checked"]
     hidden = set(reasons) - set(live["not_checked"])
-    visible = [finding for finding in live["findings"] if finding["rule"] not in hidden]
+    findings = live["findings"]
+    visible = [finding for finding in findings if finding["rule"] not in hidden]
     assert hidden == {"credential-sent-to-bytes"}
     for expected, finding in zip(visible, recorded.findings, strict=True):
         assert finding.rule == expected["rule"]
