@@ -46,7 +46,12 @@ FAULTS = {
         },
         {
             "match": {"work": "product_photography"},
-            "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}},
+            "then": {
+                "outputs": {
+                    "1": "content_rejected",
+                    "3": "timed_out",
+                },
+            },
         },
         {
             "match": {"work": "upscale"},
@@ -55,11 +60,19 @@ FAULTS = {
         },
     ],
     "timeline": [
-        {"at": 3600, "set": {"admission": "paused", "retry_after": 7}},
-        {"at": 7200, "set": {"admission": "open"}},
+        {
+            "at": 3600,
+            "set": {"admission": "paused", "retry_after": 7},
+        },
+        {
+            "at": 7200,
+            "set": {"admission": "open"},
+        },
     ],
 }
 
+OF_THE_HOST = ("arrived_at", "duration_ms", "wait_ms", "connection")
+"""What the journal has of the machine that the emulator runs on."""
 Exchange = tuple[str, Answer]
 """A request's first line and all that was answered."""
 
@@ -78,7 +91,8 @@ class Recorder(ServedClient):
         seconds: float = SECONDS,
     ) -> Answer:
         answer = super().send(call, connection, seconds)
-        self.exchanges.append((f"{call.method} {call.target}", answer))
+        first_line = f"{call.method} {call.target}"
+        self.exchanges.append((first_line, answer))
         self.check(call, answer)
         return answer
 
@@ -86,9 +100,10 @@ class Recorder(ServedClient):
         """Return what the emulator noted of the conversation, without the host's times
         and ports.
         """
-        entries = self.told("GET", "/requests")["data"]
+        journal = self.told("GET", "/requests")
+        entries = journal["data"]
         for entry in entries:
-            for name in ("arrived_at", "duration_ms", "wait_ms", "connection"):
+            for name in OF_THE_HOST:
                 entry.pop(name, None)
         return entries
 
@@ -102,11 +117,13 @@ def recording(*options: str) -> Iterator[Recorder]:
 def bring_in(client: Client) -> Things:
     asset_ids: list[str] = []
     for content_type in CONTENT_TYPES:
-        asset = client.upload(photo(content_type, (320, 240)), content_type)
+        file = photo(content_type, (320, 240))
+        asset = client.upload(file, content_type)
         asset_ids.append(asset["id"])
+    product = client.product(*asset_ids[:3])
     return Things(
         asset_ids,
-        client.product(*asset_ids[:3]),
+        product,
         session={},
         token="",
         operation={},
@@ -127,7 +144,8 @@ def order_work(client: Client, things: Things) -> list[str]:
         background={"type": "transparent"},
         output_format="webp",
     )
-    return [path_of_work(answer) for answer in (*answers, shots)]
+    answers.append(shots)
+    return [path_of_work(answer) for answer in answers]
 
 
 def path_of_work(answer: Answer) -> str:
@@ -143,14 +161,19 @@ def provoke(recorder: Recorder, things: Things) -> None:
     recorder.send(Call("PUT", "/team"))
     recorder.get("/nowhere")
     recorder.get("/assets?limit=0&colour=red")
-    recorder.post(
-        "/products",
-        {"name": "", "asset_ids": [], "primary_asset_id": 7, "extra": None},
-    )
-    recorder.post(
-        "/products",
-        {"name": "Lost", "asset_ids": ["ast_none"], "primary_asset_id": "ast_none"},
-    )
+    invalid_in_all = {
+        "name": "",
+        "asset_ids": [],
+        "primary_asset_id": 7,
+        "extra": None,
+    }
+    recorder.post("/products", invalid_in_all)
+    without_photo = {
+        "name": "Lost",
+        "asset_ids": ["ast_none"],
+        "primary_asset_id": "ast_none",
+    }
+    recorder.post("/products", without_photo)
     recorder.upscale(things.asset_ids[0], key="iwe_other_full")
     recorder.post("/uploads", UPLOAD, key="iwe_lapsed_full")
 
@@ -191,10 +214,11 @@ def replay(recorder: Recorder, things: Things) -> None:
     }
     same_body = dict(reversed(body.items()))
     other_body = {**body, "name": "Other"}
+    key = "used again"
 
-    first = recorder.post("/products", body, idempotency_key="used again")
-    second = recorder.post("/products", same_body, idempotency_key="used again")
-    refused = recorder.post("/products", other_body, idempotency_key="used again")
+    first = recorder.post("/products", body, idempotency_key=key)
+    second = recorder.post("/products", same_body, idempotency_key=key)
+    refused = recorder.post("/products", other_body, idempotency_key=key)
 
     assert second == first
     assert refused.status == 422
@@ -205,16 +229,24 @@ def meet_faults(recorder: Recorder, things: Things) -> list[str]:
     accepted.
     """
     recorder.use(FAULTS)
-    creation = replace(CALLS["createProduct"](things), idempotency_key="unlucky")
-    statuses = [recorder.send(creation).status for _ in range(3)]
-    # Refused; admitted, and the answer lost; the answer replayed.
-    assert statuses == [503, 500, 201]
+    creation = CALLS["createProduct"](things)
+    creation.idempotency_key = "unlucky"
+    refused = recorder.send(creation)
+    lost_though_admitted = recorder.send(creation)
+    replayed = recorder.send(creation)
+    assert refused.status == 503
+    assert lost_though_admitted.status == 500
+    assert replayed.status == 201
+
     photoshoot = recorder.photograph(
         product_ids=[things.product["id"]],
         output_mode="photoshoot",
     )
-    upscales = [recorder.upscale(things.asset_ids[0]) for _ in range(4)]
-    return [path_of_work(answer) for answer in (photoshoot, *upscales)]
+    answers = [photoshoot]
+    for _ in range(4):
+        upscale = recorder.upscale(things.asset_ids[0])
+        answers.append(upscale)
+    return [path_of_work(answer) for answer in answers]
 
 
 def poll(client: Client, paths: list[str]) -> None:
@@ -287,7 +319,11 @@ def begin(recorder: Recorder) -> Begun:
     recorder.advance(60)
     work += meet_faults(recorder, things)
     first_page = recorder.get("/assets?limit=2").json
-    return Begun(things, work, first_page["page"]["next_cursor"])
+    return Begun(
+        things=things,
+        unfinished=work,
+        cursor=first_page["page"]["next_cursor"],
+    )
 
 
 def go_on(recorder: Recorder, begun: Begun) -> None:
@@ -327,13 +363,17 @@ def of_the_service(recorder: Recorder) -> list[Exchange]:
     exchanges: list[Exchange] = []
     for request, answer in recorder.exchanges:
         if "/_emulator/" in request:
-            exchanges.append((request, replace(answer, raw_headers=())))
+            without_headers = replace(answer, raw_headers=())
+            exchanges.append((request, without_headers))
         else:
             exchanges.append((request, answer))
     return exchanges
 
 
-STATUSES = {200, 201, 202, 204, 400, 401, 403, 404, 405, 410, 422, 429, 500, 503}
+SUCCESSFUL = {200, 201, 202, 204}
+REFUSED = {400, 401, 403, 404, 405, 410, 422, 429}
+FAILED = {500, 503}
+STATUSES = SUCCESSFUL | REFUSED | FAILED
 """What the whole conversation is answered with."""
 
 
@@ -351,13 +391,18 @@ def test_a_twin_and_a_successor_from_a_saved_state_say_the_same_bytes() -> None:
 
         load_state_of(recorder, successor)
         recorder.exchanges.clear()
-        going_on = both.map(go_on, (recorder, successor), (begun, begun))
+        going_on = both.map(
+            go_on,
+            (recorder, successor),
+            (begun, begun),
+        )
         list(going_on)
         second_half = of_the_service(recorder)
         assert_equal(second_half, of_the_service(successor))
 
     # So the conversation was one that could have told a difference.
-    statuses = [answer.status for _, answer in (*first_half, *second_half)]
+    exchanges = [*first_half, *second_half]
+    statuses = [answer.status for _, answer in exchanges]
     server_errors = [status for status in statuses if status >= 500]
     assert set(statuses) >= STATUSES
     assert server_errors == [503, 500, 503]
@@ -382,8 +427,11 @@ def assert_equal(exchanges: list[Exchange], expected: list[Exchange]) -> None:
 def test_another_seed_gives_other_identifiers_and_links(
     make_emulator: MakeEmulator,
 ) -> None:
-    poses = make_emulator(seed=7).items("/poses")
-    other_poses = make_emulator(seed=8).items("/poses")
+    emulator = make_emulator(seed=7)
+    other = make_emulator(seed=8)
+
+    poses = emulator.items("/poses")
+    other_poses = other.items("/poses")
 
     for pose, other_pose in zip(poses, other_poses, strict=True):
         assert pose["name"] == other_pose["name"]
@@ -400,7 +448,7 @@ def at_once(client: Client, paths: list[str]) -> None:
 
 def many_advances(client: Client, paths: list[str]) -> None:
     for _ in range(300):
-        client.told("POST", "/clock/advance", {"seconds": 0.1})
+        client.advance(0.1)
 
 
 def event_by_event_with_a_look_at_everything(client: Client, paths: list[str]) -> None:
@@ -411,7 +459,8 @@ def event_by_event_with_a_look_at_everything(client: Client, paths: list[str]) -
 
 
 def has_event_before_the_end(client: Client) -> bool:
-    next_event_at = client.told("GET", "/clock")["next_event_at"]
+    clock = client.told("GET", "/clock")
+    next_event_at = clock["next_event_at"]
     if next_event_at is None:
         return False
     return bool(next_event_at <= END)  # timestamps sort as texts
