@@ -114,8 +114,9 @@ def test_a_transparent_gif_keeps_its_transparency() -> None:
 
     stored = normalized(file, "GIF")
 
+    opaque_red = (*RED, 255)
     assert alpha_at(stored, 2, 2) == 0
-    assert pixel(stored, 15, 15) == (*RED, 255)
+    assert pixel(stored, 15, 15) == opaque_red
 
 
 class Keyed(NamedTuple):
