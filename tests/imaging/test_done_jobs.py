@@ -20,17 +20,20 @@ def test_an_answer_is_kept() -> None:
 
     jobs.keep(b"a", answer)
 
-    assert jobs.answer_to(b"a") is answer
-    assert jobs.answer_to(b"b") is None
+    kept = jobs.answer_to(b"a")
+    of_another_job = jobs.answer_to(b"b")
+    assert kept is answer
+    assert of_another_job is None
 
 
 def test_the_answer_that_was_asked_for_last_is_kept_longest() -> None:
     jobs = DoneJobs(max_bytes=MAX_BYTES)
+    answer = answer_of(8_900)
     for job in (b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"):
-        jobs.keep(job, answer_of(8_900))
+        jobs.keep(job, answer)
     jobs.answer_to(b"a")
 
-    jobs.keep(b"i", answer_of(8_900))
+    jobs.keep(b"i", answer)
 
     assert jobs.answer_to(b"a") is not None
     assert jobs.answer_to(b"b") is None
@@ -39,18 +42,20 @@ def test_the_answer_that_was_asked_for_last_is_kept_longest() -> None:
 
 def test_an_answer_that_is_kept_again_counts_once() -> None:
     jobs = DoneJobs(max_bytes=MAX_BYTES)
-    jobs.keep(b"a", answer_of(8_900))
+    answer = answer_of(8_900)
+    jobs.keep(b"a", answer)
 
     for _ in range(20):
-        jobs.keep(b"b", answer_of(8_900))
+        jobs.keep(b"b", answer)
 
     assert jobs.answer_to(b"a") is not None
 
 
 def test_an_answer_that_would_displace_many_is_not_kept() -> None:
     jobs = DoneJobs(max_bytes=MAX_BYTES)
+    answer = answer_of(9_000)
 
-    jobs.keep(b"a", answer_of(9_000))
+    jobs.keep(b"a", answer)
 
     assert jobs.answer_to(b"a") is None
 
@@ -115,5 +120,8 @@ def test_a_folder_holds_no_more_than_its_limit_whoever_fills_it(
 def test_jobs_with_other_heads_or_parts_have_other_digests(other: Message) -> None:
     job = ({"job": "render"}, [b"ab", b"c"])
 
-    assert digest_of(*job) == digest_of(*job)
-    assert digest_of(*job) != digest_of(*other)
+    digest = digest_of(*job)
+    digest_of_other = digest_of(*other)
+
+    assert digest == digest_of(*job)
+    assert digest != digest_of_other

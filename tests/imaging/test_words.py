@@ -18,9 +18,10 @@ def test_the_letters_of_a_line_are_whole(size: int) -> None:
     face.draw(line, 0, face.line_height / 2, "Ågjpqy日", WHITE)
     face.draw(tall, 0, face.line_height * 1.5, "Ågjpqy日", WHITE)
 
-    within = tall.crop((0, face.line_height, tall.width, 2 * face.line_height))
+    middle = (0, face.line_height, tall.width, 2 * face.line_height)
+    within = tall.crop(middle)
     assert within.tobytes() == line.tobytes()
-    tall.paste(0, (0, face.line_height, tall.width, 2 * face.line_height))
+    tall.paste(0, middle)
     assert tall.getbbox() is None, "a letter reaches out of its line"
 
 
@@ -32,23 +33,29 @@ def test_the_letters_of_a_line_are_whole(size: int) -> None:
     ],
 )
 def test_text_is_written_in_its_script(text: str) -> None:
-    assert plain_text(text) == text
+    written = plain_text(text)
+
+    assert written == text
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("text", "expected"),
     [
         ("e\u0301", "é"),
         ("a\nb\x00\ud800\ufffe", "a b"),
         ("and so on...", "and so on…"),
     ],
 )
-def test_text_is_one_line_of_characters(text: str, written: str) -> None:
-    assert plain_text(text) == written
+def test_text_is_one_line_of_characters(text: str, expected: str) -> None:
+    written = plain_text(text)
+
+    assert written == expected
 
 
 def test_characters_that_no_font_has_are_counted() -> None:
-    assert plain_text("\U00013000\U00013001 a") == "2 x Egyptian a"
+    written = plain_text("\U00013000\U00013001 a")
+
+    assert written == "2 x Egyptian a"
 
 
 @pytest.mark.skipif(
@@ -56,7 +63,9 @@ def test_characters_that_no_font_has_are_counted() -> None:
     reason="the fonts are here",
 )
 def test_without_its_fonts_chinese_is_counted_by_script() -> None:
-    assert plain_text("日本あカcafe") == "2 x Han 1 x Hiragana 1 x Katakana cafe"
+    written = plain_text("日本あカcafe")
+
+    assert written == "2 x Han 1 x Hiragana 1 x Katakana cafe"
 
 
 def test_lines_are_as_wide_as_fits_and_part_no_word() -> None:
@@ -73,10 +82,11 @@ def test_lines_are_as_wide_as_fits_and_part_no_word() -> None:
 
 def test_a_word_that_is_wider_than_a_line_is_parted() -> None:
     face = Face(20)
+    word = "a" * 60
 
-    lines = wrap("a" * 60, face, 150, 10)
+    lines = wrap(word, face, 150, 10)
 
-    assert "".join(lines) == "a" * 60
+    assert "".join(lines) == word
     for line in lines:
         assert face.length(line) <= 150
 
@@ -86,10 +96,14 @@ def test_the_last_line_is_shortened() -> None:
 
     lines = wrap("some words " * 20, face, 150, 2)
 
-    assert len(lines) == 2
-    assert lines[1].endswith("…")
-    assert face.length(lines[1]) <= 150
+    _, last = lines
+    assert last.endswith("…")
+    assert face.length(last) <= 150
 
 
 def test_a_text_that_fits_is_not_shortened() -> None:
-    assert shorten("a word", Face(20), 150) == "a word"
+    face = Face(20)
+
+    shortened = shorten("a word", face, 150)
+
+    assert shortened == "a word"
