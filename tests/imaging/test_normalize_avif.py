@@ -35,10 +35,9 @@ def aperture(
     down: int = 0,
 ) -> bytes:
     """The box of a part of the picture whose middle is moved from the picture's."""
-    return box(
-        b"clap",
-        struct.pack(">IIIIiIiI", width, 1, height, 1, right, 1, down, 1),
-    )
+    fractions = (width, 1, height, 1, right, 1, down, 1)
+    body = struct.pack(">IIIIiIiI", *fractions)
+    return box(b"clap", body)
 
 
 def file_of(orientation: int = 1, alpha: int | None = None) -> bytes:
@@ -99,20 +98,25 @@ def normalized(file: bytes) -> NormalizedImage:
 
 
 def test_only_the_clean_aperture_is_kept() -> None:
-    normal = normalized(with_property(file_of(), aperture(24, 16)))
+    file = with_property(file_of(), aperture(24, 16))
 
+    normal = normalized(file)
+
+    colors = corner_colors(decode(normal.data))
     assert normal.width == 24
     assert normal.height == 16
-    colors = corner_colors(decode(normal.data))
     assert are_near([RED, GREEN, BLUE, WHITE], colors, 12)
 
 
 def test_the_middle_of_a_clean_aperture_can_be_moved() -> None:
-    normal = normalized(with_property(file_of(), aperture(24, 16, 12, -8)))
+    right_above = aperture(24, 16, right=12, down=-8)
+    file = with_property(file_of(), right_above)
 
+    normal = normalized(file)
+
+    colors = corner_colors(decode(normal.data))
     assert normal.width == 24
     assert normal.height == 16
-    colors = corner_colors(decode(normal.data))
     assert are_near([GREEN, GREEN, GREEN, GREEN], colors, 12)
 
 
@@ -122,8 +126,9 @@ def test_a_clean_aperture_is_applied_before_the_picture_is_turned(
 ) -> None:
     source = file_of(orientation)
     whole = decode(normalized(source).data)
+    file = with_property(source, aperture(24, 32))
 
-    normal = normalized(with_property(source, aperture(24, 32)))
+    normal = normalized(file)
 
     image = decode(normal.data)
     if orientation < 5:
@@ -138,15 +143,17 @@ def test_a_clean_aperture_is_applied_before_the_picture_is_turned(
 @pytest.mark.parametrize(
     "outside",
     [
-        aperture(100, 16),
-        aperture(24, 16, 40),
-        aperture(0, 16),
-        aperture(23, 16),  # between two pixels
-        box(b"clap", bytes(32)),
+        pytest.param(aperture(100, 16), id="too wide"),
+        pytest.param(aperture(24, 16, right=40), id="outside"),
+        pytest.param(aperture(0, 16), id="empty"),
+        pytest.param(aperture(23, 16), id="between two pixels"),
+        pytest.param(box(b"clap", bytes(32)), id="zeros"),
     ],
 )
 def test_a_clean_aperture_that_cannot_be_is_ignored(outside: bytes) -> None:
-    normal = normalized(with_property(file_of(), outside))
+    file = with_property(file_of(), outside)
+
+    normal = normalized(file)
 
     assert normal.width == WIDTH
     assert normal.height == HEIGHT
@@ -165,16 +172,19 @@ def test_the_size_is_read_from_the_bitstream_where_the_container_has_none(
     without_size = file.replace(b"ispe", b"none")
     assert without_size != file
 
+    with_size = normalized(file)
     normal = normalized(without_size)
 
-    assert normal.data == normalized(file).data
+    assert normal.data == with_size.data
 
 
 def test_an_animation_without_a_size_is_read() -> None:
     image = four_corners(WIDTH, HEIGHT)
     frames = [image.rotate(180)]
     file = encoded(image, "AVIF", save_all=True, append_images=frames)
+    without_size = file.replace(b"ispe", b"none")
 
-    normal = normalized(file.replace(b"ispe", b"none"))
+    with_size = normalized(file)
+    normal = normalized(without_size)
 
-    assert normal.data == normalized(file).data
+    assert normal.data == with_size.data
