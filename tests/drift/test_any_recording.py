@@ -54,7 +54,10 @@ STRANGE: Sequence[Any] = [
     {"reserved": "x", "charged": []},
     "9" * 5_000,
 ]
-BATCHES = [pytest.param(batch, marks=pytest.mark.verify) for batch in range(1, 100)]
+MORE_BATCHES = [
+    pytest.param(batch, marks=pytest.mark.verify) for batch in range(1, 100)
+]
+"""Those that `make verify` tries."""
 BATCH_SIZE = 40
 
 
@@ -68,7 +71,8 @@ def recorded() -> RecordedService:
     service.product("Fuzz", photos)
     service.call("listProducts")
     style = {"name": "Fuzz", "asset_ids": service.photos(3)}
-    service.finished(service.call("createPhotographyStyle", style))
+    admitted = service.call("createPhotographyStyle", style)
+    service.finished(admitted)
     service.call("getTeam")
     service.order(SHOOT)
     service.order({**ORDER, "image_count": 2})
@@ -78,13 +82,15 @@ def recorded() -> RecordedService:
 
 @cache
 def har_text() -> str:
-    return json.dumps(as_har(recorded().exchanges))
+    har = as_har(recorded().exchanges)
+    return json.dumps(har)
 
 
 @cache
 def cassette_text() -> str:
     """The same as a cassette; JSON is YAML too."""
-    return json.dumps(yaml.safe_load(vcr(without_bytes())))
+    cassette = yaml.safe_load(vcr(without_bytes()))
+    return json.dumps(cassette)
 
 
 def without_bytes() -> Sequence[Any]:
@@ -98,7 +104,8 @@ def without_bytes() -> Sequence[Any]:
 
 @cache
 def journal_text() -> str:
-    return recorded().control("GET", "/requests?limit=1000", {}).decode()
+    journal = recorded().control("GET", "/requests?limit=1000", {})
+    return journal.decode()
 
 
 def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -113,20 +120,28 @@ def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places_in(value[name])
 
 
+TEXTS = {
+    "har": har_text,
+    "cassette": cassette_text,
+    "journal": journal_text,
+}
+KINDS = ("har", "cassette", "journal", "har")
+
+
 class Mutation:
     """Changes one to three values of a recording: of the file itself, or in a body."""
 
     def __init__(self, number: int) -> None:
         self._seed = Seed(number)
-        self._kind = ("har", "cassette", "journal", "har")[number % 4]
-        texts = {"har": har_text, "cassette": cassette_text, "journal": journal_text}
-        self._document = json.loads(texts[self._kind]())
+        self._kind = KINDS[number % len(KINDS)]
+        text_of_kind = TEXTS[self._kind]
+        self._document = json.loads(text_of_kind())
 
     @property
     def content(self) -> bytes:
         """The changed file."""
         for step in range(1 + self._draw("steps", 3)):
-            entry = self._entries[self._draw(f"entry {step}", len(self._entries))]
+            entry = self._choose(f"entry {step}", self._entries)
             self._change(entry, step)
         text = json.dumps(self._document)
         if self._kind == "cassette":
@@ -137,15 +152,20 @@ class Mutation:
     def _entries(self) -> Any:
         if self._kind == "har":
             return self._document["log"]["entries"]
-        return self._document["interactions" if self._kind == "cassette" else "data"]
+        if self._kind == "cassette":
+            return self._document["interactions"]
+        return self._document["data"]
 
     def _draw(self, subject: str, below: int) -> int:
         return self._seed.number("fuzz", subject) % below
 
+    def _choose(self, subject: str, items: Sequence[Any]) -> Any:
+        return items[self._draw(subject, len(items))]
+
     def _change(self, entry: Any, step: int) -> None:
         bodies = [holder for holder in places_in(entry) if _is_body(*holder)]
         if bodies and self._draw(f"part {step}", 3) > 0:
-            holder, name = bodies[self._draw(f"body {step}", len(bodies))]
+            holder, name = self._choose(f"body {step}", bodies)
             body = json.loads(holder[name])
             self._change_one(body, step)
             holder[name] = json.dumps(body)
@@ -156,11 +176,11 @@ class Mutation:
         places = list(places_in(value))
         if not places:
             return
-        holder, name = places[self._draw(f"place {step}", len(places))]
+        holder, name = self._choose(f"place {step}", places)
         if self._draw(f"removed {step}", 8) == 0:
             del holder[name]
         else:
-            holder[name] = STRANGE[self._draw(f"value {step}", len(STRANGE))]
+            holder[name] = self._choose(f"value {step}", STRANGE)
 
 
 def _is_body(holder: Any, name: Any) -> bool:
@@ -188,17 +208,18 @@ def refusal_of(file: Path) -> str | None:
     except UsageError as refusal:
         return str(refusal)
     for report in reports:
-        written = {suffix: emit(report) for suffix, emit in EMITTERS.items()}
-        json.loads(written[".json"])
-        ET.fromstring(written[".xml"])
+        texts = {suffix: emit(report) for suffix, emit in EMITTERS.items()}
+        json.loads(texts[".json"])
+        ET.fromstring(texts[".xml"])
     return None
 
 
-@pytest.mark.parametrize("batch", [0, *BATCHES])
+@pytest.mark.parametrize("batch", [0, *MORE_BATCHES])
 def test_a_changed_recording_gets_a_verdict(batch: int, tmp_path: Path) -> None:
     file = tmp_path / "fuzz.har"
+    first = BATCH_SIZE * batch
     refusals: list[str] = []
-    for number in range(BATCH_SIZE * batch, BATCH_SIZE * (batch + 1)):
+    for number in range(first, first + BATCH_SIZE):
         file.write_bytes(Mutation(number).content)
         refusal = refusal_of(file)
         if refusal is not None:
