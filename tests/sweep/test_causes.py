@@ -7,6 +7,7 @@ from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.sweep.runs import Run
 from tests.sweep.values import MADE_LESS, MADE_TWICE, finding, run, swept
 
+NOT_TAKEN = finding("outputs-not-taken", "warning")
 DELETIONS = [
     run(f"deleteProduct#1:{fault}", "failed", test="a")
     for fault in ("lost-after-commit", "internal_error", "cut")
@@ -16,11 +17,10 @@ DELETIONS = [
 def test_the_cells_of_an_operation_that_lack_one_habit_are_one_cause() -> None:
     (cause,) = swept(*DELETIONS).causes
 
-    assert (
-        "deleteProduct: no recovery from lost-after-commit, internal_error, cut"
-        == cause.summary
-    )
-    assert [run.cell for run in DELETIONS] == cause.cells
+    cells = [deletion.cell for deletion in DELETIONS]
+    faults = "lost-after-commit, internal_error, cut"
+    assert f"deleteProduct: no recovery from {faults}" == cause.summary
+    assert cells == cause.cells
     assert ["a"] == cause.tests
 
 
@@ -40,7 +40,7 @@ def test_a_deletion_has_its_own_remedy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "section"),
+    ("trial", "section"),
     [
         (run("createProduct#1:cut", "damaged", MADE_TWICE), 1),
         (run("getTeam#1:cut", "failed"), 2),
@@ -48,23 +48,16 @@ def test_a_deletion_has_its_own_remedy() -> None:
         (run("getTeam#1+:rate_limited", "hung"), 5),
         (run("getTeam#1:stall", "hung"), 6),
         (run("createPose#1:fail-timed_out", "hung"), 7),
-        (
-            run(
-                "createPose#1:output-1-timed_out",
-                "failed",
-                finding("outputs-not-taken", "warning"),
-            ),
-            8,
-        ),
+        (run("createPose#1:output-1-timed_out", "failed", NOT_TAKEN), 8),
         (run("updatePose#1:resource_operation_in_progress", "failed"), 9),
         (run("completeUpload#1:upload_expired", "failed"), 11),
     ],
 )
 def test_a_cause_names_the_section_of_the_habit_that_is_missing(
-    shown: Run,
+    trial: Run,
     section: int,
 ) -> None:
-    (cause,) = swept(shown).causes
+    (cause,) = swept(trial).causes
 
     assert f"docs/survive.md, section {section}" == cause.section
 
@@ -80,15 +73,20 @@ def test_a_remedy_is_in_the_words_of_the_finding_or_of_the_catalogue() -> None:
 
 
 def test_the_worst_cause_is_first_and_of_equal_ones_the_most_frequent() -> None:
-    causes = swept(
+    ended = swept(
         run("getTeam#1:cut", "failed"),
         *DELETIONS,
         run("getTeam#1:stall", "hung"),
         run("createProduct#1:cut", "damaged", MADE_TWICE),
-    ).causes
+    )
 
-    operations = [cause.cells[0].partition("#")[0] for cause in causes]
-    assert ["createProduct", "getTeam", "deleteProduct", "getTeam"] == operations
+    first_cells = [cause.cells[0] for cause in ended.causes]
+    assert [
+        "createProduct#1:cut",
+        "getTeam#1:stall",
+        "deleteProduct#1:lost-after-commit",
+        "getTeam#1:cut",
+    ] == first_cells
 
 
 def test_less_and_a_failure_that_a_command_does_not_report_are_one_cause() -> None:
@@ -98,9 +96,8 @@ def test_less_and_a_failure_that_a_command_does_not_report_are_one_cause() -> No
 
     (cause,) = swept(less, unreported).causes
 
-    assert "createUpload: made-less after rate_limited; no recovery from cut" == (
-        cause.summary
-    )
+    habits = "made-less after rate_limited; no recovery from cut"
+    assert f"createUpload: {habits}" == cause.summary
 
 
 def test_a_fault_that_lasts_is_left_out_where_once_is_as_bad() -> None:
@@ -113,10 +110,10 @@ def test_a_fault_that_lasts_is_left_out_where_once_is_as_bad() -> None:
 
 
 def test_a_client_that_never_tries_again_does_not_lack_the_wait_too() -> None:
-    (cause,) = swept(
-        run("updatePose#1:internal_error", "failed"),
-        run("updatePose#1:resource_operation_in_progress", "failed"),
-    ).causes
+    never_again = run("updatePose#1:internal_error", "failed")
+    not_later = run("updatePose#1:resource_operation_in_progress", "failed")
+
+    (cause,) = swept(never_again, not_later).causes
 
     assert "docs/survive.md, section 2" == cause.section
 
@@ -141,18 +138,20 @@ def test_a_joined_cause_names_three_of_its_operations() -> None:
 
 
 def test_a_habit_that_two_operations_lack_is_two_causes() -> None:
-    assert 2 == len(swept(*STALLED[:2]).causes)
+    causes = swept(*STALLED[:2]).causes
+
+    assert 2 == len(causes)
 
 
 def test_one_habit_with_several_remedies_is_several_causes() -> None:
-    created = [
-        run(f"{operation}#1:cut", "damaged", MADE_TWICE)
-        for operation in ("createProduct", "createPose")
-    ]
-    other = structs.replace(finding("double-spend"), remedy="one order")
-    spent = run("createUpscaleGeneration#1:cut", "damaged", other)
+    product = run("createProduct#1:cut", "damaged", MADE_TWICE)
+    pose = run("createPose#1:cut", "damaged", MADE_TWICE)
+    double_spend = structs.replace(finding("double-spend"), remedy="one order")
+    spent = run("createUpscaleGeneration#1:cut", "damaged", double_spend)
 
-    assert 3 == len(swept(*created, spent).causes)
+    causes = swept(product, pose, spent).causes
+
+    assert 3 == len(causes)
 
 
 # A broken client ----------------------------------------------------------------------
@@ -167,27 +166,37 @@ def unnoticed(
 
 
 def test_a_finding_about_a_dropped_query_names_operation_and_parameters() -> None:
-    (cause,) = swept(
-        unnoticed("drop-query", "a", listProducts=["limit"]),
-        unnoticed("drop-query", "b", listProducts=["after", "limit"]),
-    ).causes
+    without_one = unnoticed("drop-query", "a", listProducts=["limit"])
+    without_two = unnoticed("drop-query", "b", listProducts=["after", "limit"])
+
+    (cause,) = swept(without_one, without_two).causes
 
     assert "listProducts: nobody would notice without limit and after" == cause.summary
 
 
 def test_an_operation_that_some_test_notices_is_not_named() -> None:
-    noticed = run("client:drop-query", "noticed", test="a", broken={"listPoses": []})
+    by_a = run(
+        "client:drop-query",
+        "noticed",
+        test="a",
+        broken={"listPoses": []},
+    )
+    not_by_b = unnoticed(
+        "drop-query",
+        "b",
+        listPoses=["after"],
+        listProducts=["limit"],
+    )
 
-    (cause,) = swept(
-        noticed,
-        unnoticed("drop-query", "b", listPoses=["after"], listProducts=["limit"]),
-    ).causes
+    (cause,) = swept(by_a, not_by_b).causes
 
     assert "listProducts: nobody would notice without limit" == cause.summary
 
 
 def test_a_finding_says_which_tests_alone_can_notice_a_new_key() -> None:
-    (cause,) = swept(unnoticed("new-key", "a", createUpload=[])).causes
+    new_key = unnoticed("new-key", "a", createUpload=[])
+
+    (cause,) = swept(new_key).causes
 
     assert cause.summary.startswith("createUpload: no test of yours would notice if")
     assert cause.summary.endswith(
@@ -198,4 +207,6 @@ def test_a_finding_says_which_tests_alone_can_notice_a_new_key() -> None:
 def test_a_client_that_was_not_broken_is_no_cause() -> None:
     untouched = run("client:drop-query", "not-struck", struck=False)
 
-    assert [] == swept(untouched).causes
+    causes = swept(untouched).causes
+
+    assert [] == causes
