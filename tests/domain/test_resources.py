@@ -32,37 +32,68 @@ def test_a_credential_expires_on_time_unless_it_is_revoked(
     expected: str,
 ) -> None:
     credential = Credential(
-        "cred_1",
-        "team_1",
-        "key",
-        "Main",
-        "ke",
-        "full",
-        1_000,
-        state,
+        id="cred_1",
+        team_id="team_1",
+        key="key",
+        name="Main",
+        prefix="ke",
+        profile="full",
+        expires_at=1_000,
+        state=state,
     )
 
-    assert credential.state_at(now) == expected
+    state_then = credential.state_at(now)
+
+    assert state_then == expected
 
 
 def test_a_style_has_a_picture_for_each_of_its_sources() -> None:
-    style = PhotographyStyle("sty_1", "team_1", "Soft", (), 0, 0, version=2)
+    style = PhotographyStyle(
+        id="sty_1",
+        team_id="team_1",
+        name="Soft",
+        source_asset_ids=(),
+        created_at=0,
+        updated_at=0,
+        version=2,
+    )
 
     assert style.picture_keys == ["sty_1.2.0", "sty_1.2.1", "sty_1.2.2"]
 
 
-@pytest.mark.parametrize(("team_id", "scope"), [(None, "global"), ("team_1", "team")])
+@pytest.mark.parametrize(
+    ("team_id", "scope"),
+    [
+        (None, "global"),
+        ("team_1", "team"),
+    ],
+)
 def test_an_ingredient_without_a_team_is_global(
     team_id: str | None,
     scope: str,
 ) -> None:
-    pose = Pose("pos_1", team_id, "Sitting", (), 0, 0)
+    pose = Pose(
+        id="pos_1",
+        team_id=team_id,
+        name="Sitting",
+        source_asset_ids=(),
+        created_at=0,
+        updated_at=0,
+    )
 
     assert pose.scope == scope
 
 
 def test_rendered_bytes_stay_with_their_resource() -> None:
-    product = Product("prd_1", "team_1", "Chair", ("ast_1",), "ast_1", 0, 0)
+    product = Product(
+        id="prd_1",
+        team_id="team_1",
+        name="Chair",
+        asset_ids=("ast_1",),
+        primary_asset_id="ast_1",
+        created_at=0,
+        updated_at=0,
+    )
 
     returned = product.keep(b"{}")
 
@@ -90,7 +121,13 @@ def test_an_operation_is_called_by_its_verb_and_its_subject() -> None:
 
 
 def test_work_on_an_ingredient_names_its_kind() -> None:
-    outcome = OperationOutcome(1_000, 4_000, None, 1, ("ast_1",))
+    outcome = OperationOutcome(
+        starts_at=1_000,
+        finishes_at=4_000,
+        failure=None,
+        charge=1,
+        source_keys=("ast_1",),
+    )
     operation = Operation(
         id="op_1",
         team_id="team_1",
