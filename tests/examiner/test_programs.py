@@ -30,10 +30,10 @@ def client(sandbox: Sandbox) -> ServedClient:
 def connections(sandbox: Sandbox) -> Iterator[list[httpx.Client]]:
     """Two workers of one program, each of which keeps its connection."""
     headers = {"Authorization": f"Bearer {sandbox.api_key}"}
-    one = httpx.Client(base_url=sandbox.base_url, headers=headers)
-    other = httpx.Client(base_url=sandbox.base_url, headers=headers)
-    with one, other:
-        yield [one, other]
+    first = httpx.Client(base_url=sandbox.base_url, headers=headers)
+    second = httpx.Client(base_url=sandbox.base_url, headers=headers)
+    with first, second:
+        yield [first, second]
 
 
 def rules_broken(sandbox: Sandbox) -> list[str]:
@@ -110,11 +110,19 @@ def test_five_people_may_open_the_same_result(
 @pytest.mark.parametrize(
     "pauses",
     [
-        [0] * 10 + [30],
-        [0] + [0.1] * 19 + [30],
-        [0] + [1] * 8,
+        pytest.param(
+            [0] * 10 + [30],
+            id="without a pause",
+        ),
+        pytest.param(
+            [0] + [0.1] * 19 + [30],
+            id="ten times as often as it is told",
+        ),
+        pytest.param(
+            [0] + [1] * 8,
+            id="each second",
+        ),
     ],
-    ids=["without a pause", "ten times as often as it is told", "each second"],
 )
 def test_one_program_that_polls_too_often_is_found(
     sandbox: Sandbox,
@@ -188,9 +196,11 @@ def test_five_programs_may_do_the_same_errand_at_the_same_time(
     sandbox: Sandbox,
     client: ServedClient,
 ) -> None:
-    path = f"/generations/{client.admitted_upscale()['id']}"
-    rules = limited("getTeam", "2-4", 9), limited("createUpload", "1-3", 9)
-    sandbox.use(scenario(*rules))
+    work = client.admitted_upscale()
+    path = f"/generations/{work['id']}"
+    limited_reads = limited("getTeam", "2-4", 9)
+    limited_uploads = limited("createUpload", "1-3", 9)
+    sandbox.use(scenario(limited_reads, limited_uploads))
     clock = Lock()
 
     def insist(ask: Callable[[], Answer]) -> None:
@@ -244,7 +254,13 @@ def test_two_workers_that_wait_half_as_long_are_found(
 ) -> None:
     work = client.admitted_upscale()
 
-    poll_in_turns(sandbox, connections, f"/generations/{work['id']}", {}, share=0.5)
+    poll_in_turns(
+        sandbox,
+        connections,
+        path=f"/generations/{work['id']}",
+        headers={},
+        share=0.5,
+    )
 
     assert rules_broken(sandbox) == [POLLS_EARLY]
 
@@ -264,7 +280,8 @@ def poll_in_turns(
         sandbox.clock.advance(due[worker] - now)
         now = due[worker]
         answer = connections[worker].get(path, headers=headers)
-        due[worker] += share * float(answer.headers.get("retry-after", 1_000))
+        retry_after = float(answer.headers.get("retry-after", 1_000))
+        due[worker] += share * retry_after
 
 
 def test_two_workers_that_repeat_a_404_by_turns_are_found(
@@ -281,15 +298,15 @@ def test_a_write_that_is_sent_twice_to_be_quick_may_be_repeated(
     sandbox: Sandbox,
     connections: list[httpx.Client],
 ) -> None:
-    one, other = connections
+    first, second = connections
     path = f"/uploads/upl_{0:038}/complete"
     headers = {"Idempotency-Key": "one"}
-    one.get("/team")
-    other.post(path, headers=headers)
+    first.get("/team")
+    second.post(path, headers=headers)
     sandbox.clock.advance(9)
 
-    one.post(path, headers=headers)
-    other.post(path, headers=headers)
+    first.post(path, headers=headers)
+    second.post(path, headers=headers)
 
     assert rules_broken(sandbox) == []
 
@@ -298,7 +315,7 @@ def test_a_write_of_two_that_were_refused_may_be_ordered_anew(
     sandbox: Sandbox,
     connections: list[httpx.Client],
 ) -> None:
-    one, other = connections
+    first, second = connections
     broken = {
         "match": {"operation": "createProduct"},
         "when": {"nth": 2},
@@ -306,13 +323,19 @@ def test_a_write_of_two_that_were_refused_may_be_ordered_anew(
     }
     sandbox.use(scenario(limited("createProduct", "1", 1), broken))
     [asset] = sandbox.given.product("Hat")["asset_ids"]
-    body = {"name": "Shirt", "asset_ids": [asset], "primary_asset_id": asset}
-    one.get("/team")
-    other.get("/team")
+    body = {
+        "name": "Shirt",
+        "asset_ids": [asset],
+        "primary_asset_id": asset,
+    }
+    first_key = {"Idempotency-Key": "first"}
+    new_key = {"Idempotency-Key": "second"}
+    first.get("/team")
+    second.get("/team")
 
-    one.post("/products", json=body, headers={"Idempotency-Key": "first"})
-    other.post("/products", json=body, headers={"Idempotency-Key": "first"})
+    first.post("/products", json=body, headers=first_key)
+    second.post("/products", json=body, headers=first_key)
     sandbox.clock.advance(9)
-    one.post("/products", json=body, headers={"Idempotency-Key": "second"})
+    first.post("/products", json=body, headers=new_key)
 
     assert rules_broken(sandbox) == []
