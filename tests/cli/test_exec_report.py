@@ -26,18 +26,26 @@ OUTCOME = "the command ended with status 3; 0 requests"
 FIRST_READ_FAILS = """\
 scenario: mine
 rules:
-- {name: first read, match: {operation: getTeam}, when: {nth: 1}, then: {problem: internal_error}}
-- {name: any upload, match: {operation: createUpload}, then: {problem: internal_error}}
+  - name: first read
+    match: {operation: getTeam}
+    when: {nth: 1}
+    then: {problem: internal_error}
+  - name: any upload
+    match: {operation: createUpload}
+    then: {problem: internal_error}
 """
 READ_IN_SANDBOXES = """
-import json, os, urllib.request
+import json
+import os
 from tests.support.served_client import ServedClient
 
 url = os.environ["EMULATOR_URL"]
 control = ServedClient(url)
 for options in json.loads(os.environ["SANDBOXES"]):
     sandbox = control.told("POST", "/sandboxes", options)
-    ServedClient(f"{url}/v1", sandbox["env"]["IMAGE_WORKFLOW_API_KEY"]).get("/team")
+    key = sandbox["env"]["IMAGE_WORKFLOW_API_KEY"]
+    client = ServedClient(f"{url}/v1", key)
+    client.get("/team")
     if options.get("id") == "deleted":
         control.told("DELETE", "/sandboxes/deleted")
 """
@@ -57,9 +65,14 @@ def report_of(
     command: list[str] = READ_TEAM,
     **variables: str,
 ) -> Any:
-    return json.loads(
-        run("--format", "json", *options, command=command, **variables).output
+    outcome = run(
+        "--format",
+        "json",
+        *options,
+        command=command,
+        **variables,
     )
+    return json.loads(outcome.output)
 
 
 def reading_in_sandboxes(*sandboxes: Any) -> dict[str, Any]:
@@ -83,18 +96,25 @@ def scenario(tmp_path: Path) -> str:
 
 
 def test_the_outcome_is_first_in_the_text() -> None:
-    complaint = run(command=FAILING).complaint
-    assert complaint.startswith(f"Image Workflow Emulator: {OUTCOME}")
+    outcome = run(command=FAILING)
+
+    expected = f"Image Workflow Emulator: {OUTCOME}"
+    assert outcome.complaint.startswith(expected)
 
 
 def test_the_outcome_is_first_in_the_summary_of_the_json() -> None:
-    assert report_of(command=FAILING)["summary"].startswith(OUTCOME)
+    report = report_of(command=FAILING)
+
+    assert report["summary"].startswith(OUTCOME)
 
 
 def test_the_outcome_is_first_in_the_page(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
+
     run("--report", str(file), command=FAILING)
-    assert f"<pre>{OUTCOME}" in file.read_text()
+
+    page = file.read_text()
+    assert f"<pre>{OUTCOME}" in page
 
 
 def test_the_outcome_is_first_in_junit(tmp_path: Path) -> None:
@@ -102,10 +122,13 @@ def test_the_outcome_is_first_in_junit(tmp_path: Path) -> None:
 
     run("--report", str(file), command=FAILING)
 
-    outcome = ET.parse(file).getroot()[0][0]
+    suites = ET.parse(file).getroot()
+    outcome = suites[0][0]
+    failure = outcome[0]
+    message = str(failure.get("message"))
     assert outcome.get("name") == "outcome"
-    assert outcome[0].tag == "failure"
-    assert str(outcome[0].get("message")).startswith(OUTCOME)
+    assert failure.tag == "failure"
+    assert message.startswith(OUTCOME)
 
 
 # The next command --------------------------------------------------------------------
@@ -117,7 +140,8 @@ def next_words(
     **variables: str,
 ) -> Any:
     """The words of the next command after one with these options."""
-    (line,) = report_of(*options, command=command, **variables)["next"]
+    report = report_of(*options, command=command, **variables)
+    (line,) = report["next"]
     assert "\n" not in line
     return shlex.split(line)
 
@@ -138,7 +162,8 @@ def test_after_a_failure_the_same_command_shows_more(
     added: list[str],
     tmp_path: Path,
 ) -> None:
-    options = [word.replace("j.har", str(tmp_path / "j.har")) for word in options]
+    journal = str(tmp_path / "j.har")
+    options = [word.replace("j.har", journal) for word in options]
 
     words = next_words(*options, command=FAILING)
 
@@ -163,7 +188,9 @@ def test_after_a_success_the_same_command_asks_more(
     added: list[str],
 ) -> None:
     words = next_words(*options, command=["sh", "-c", READ_IN_SHELL])
-    assert words[4 : words.index("--")] == [*options, *added]
+
+    end_of_options = words.index("--")
+    assert words[4:end_of_options] == [*options, *added]
 
 
 def test_an_option_that_a_variable_gave_is_not_suggested() -> None:
@@ -183,7 +210,10 @@ def test_a_command_that_has_all_options_has_no_next_one(tmp_path: Path) -> None:
     options = ["--report", str(tmp_path / "report.json")]
     options += ["--journal", str(tmp_path / "journal.json")]
     options += ["--save-state", str(tmp_path / "state.zip")]
-    assert report_of(*options, command=FAILING)["next"] == []
+
+    report = report_of(*options, command=FAILING)
+
+    assert report["next"] == []
 
 
 @pytest.mark.parametrize(
@@ -192,8 +222,10 @@ def test_a_command_that_has_all_options_has_no_next_one(tmp_path: Path) -> None:
 )
 def test_the_next_command_does_not_tell_the_control_token(option: list[str]) -> None:
     words = next_words(*option, command=FAILING)
-    assert "abc" not in " ".join(words)
-    assert " ".join(words).count("TOKEN") == 1
+
+    line = " ".join(words)
+    assert "abc" not in line
+    assert line.count("TOKEN") == 1
 
 
 # A scenario that the requests did not meet -------------------------------------------
@@ -239,19 +271,29 @@ def test_a_scenario_without_rules_is_missed_too() -> None:
 
 @pytest.mark.parametrize(
     "sandboxes",
-    [[{}], [{}, {"scenario": None}], [{"id": "deleted"}]],
+    [
+        [{}],
+        [{}, {"scenario": None}],
+        [{"id": "deleted"}],
+    ],
     ids=str,
 )
 def test_a_scenario_that_met_a_request_in_any_sandbox_is_not_missed(
     scenario: str,
     sandboxes: list[Any],
 ) -> None:
-    report = report_of("--scenario", scenario, **reading_in_sandboxes(*sandboxes))
+    command = reading_in_sandboxes(*sandboxes)
+
+    report = report_of("--scenario", scenario, **command)
+
     assert findings(report, MISSED) == []
 
 
 def test_a_command_without_a_scenario_misses_none() -> None:
-    report = report_of(**reading_in_sandboxes({"scenario": None}))
+    command = reading_in_sandboxes({"scenario": None})
+
+    report = report_of(**command)
+
     assert findings(report, MISSED) == []
 
 
@@ -269,7 +311,10 @@ def test_nothing_is_said_of_requests_that_an_interrupted_command_did_not_send(
     scenario: str,
 ) -> None:
     command = ["sh", "-c", "kill -TERM $$"]
-    assert report_of("--scenario", scenario, command=command)["findings"] == []
+
+    report = report_of("--scenario", scenario, command=command)
+
+    assert report["findings"] == []
 
 
 # What is saved -----------------------------------------------------------------------
@@ -281,18 +326,24 @@ def saved_row(
     **arguments: Any,
 ) -> str:
     report = report_of("--save-state", str(file), *options, **arguments)
-    words: str = dict(report["tables"][0]["rows"])["saved"]
+    first_table = report["tables"][0]
+    words: str = dict(first_table["rows"])["saved"]
     return words
 
 
 def test_the_report_says_which_sandbox_is_saved(tmp_path: Path) -> None:
     file = tmp_path / "end.zip"
-    assert saved_row(file=file) == f"the sandbox default, in {file}"
+
+    words = saved_row(file=file)
+
+    assert words == f"the sandbox default, in {file}"
 
 
 def test_the_report_says_which_requests_are_not_saved(tmp_path: Path) -> None:
     sandboxes = reading_in_sandboxes({"id": "a"}, {"id": "b"})
+
     words = saved_row(file=tmp_path / "end.zip", **sandboxes)
+
     assert words.endswith("; not saved: 2 requests to other sandboxes (a, b)")
 
 
@@ -318,15 +369,20 @@ def test_no_proxy_gets_the_requests_of_the_command(
     lower: str,
 ) -> None:
     outcome = run("--quiet", command=PRINT_NO_PROXY, **variables)
+
     assert outcome.output.split() == [upper, lower]
 
 
 def test_a_client_that_uses_the_proxy_of_the_environment_reaches_the_emulator() -> None:
-    program = (
-        "import os, urllib.request;"
-        "urllib.request.urlopen(os.environ['EMULATOR_URL'] + '/_emulator/health')"
-    )
+    program = """
+import os
+import urllib.request
+
+url = os.environ["EMULATOR_URL"]
+urllib.request.urlopen(url + "/_emulator/health")
+"""
     command = [sys.executable, "-c", program]
+
     outcome = run("--quiet", command=command, HTTP_PROXY="http://127.0.0.1:9")
     assert outcome.status == 0
 
