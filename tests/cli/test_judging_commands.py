@@ -33,9 +33,11 @@ def answered(outcome: Outcome) -> Any:
 # exec ---------------------------------------------------------------------------------
 
 
-def exec_as_json(*words: str, options: tuple[str, ...] = ()) -> Outcome:
-    usual = ("--quiet", "--format", "json")
-    return run_exec([*usual, *options], words)
+def exec_as_json(*words: str, scenario: str | None = None) -> Outcome:
+    options = ["--quiet", "--format", "json"]
+    if scenario is not None:
+        options += ["--scenario", scenario]
+    return run_exec(options, words)
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +49,17 @@ def failed() -> Outcome:
 def test_what_a_command_prints_goes_to_standard_error_beside_json(
     failed: Outcome,
 ) -> None:
+    answer = answered(failed)
+
     assert failed.complaint == "said\n"
-    assert answered(failed)["data"]["exit"] == 3
+    assert answer["data"]["exit"] == 3
 
 
 def test_a_command_that_fails_is_not_ok(failed: Outcome) -> None:
+    answer = answered(failed)
+
     assert failed.status == 3
-    assert answered(failed)["ok"] is False
+    assert answer["ok"] is False
 
 
 def test_a_command_without_a_request_is_a_finding(failed: Outcome) -> None:
@@ -69,11 +75,17 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
     A rule of its scenario is about another operation.
     """
     scenario = tmp_path_factory.mktemp("refused") / "s.yaml"
-    rule = "{name: idle, match: {operation: getPose}, then: {hold: 1s}}"
-    scenario.write_text(f"scenario: s\nrules:\n- {rule}\n")
+    scenario.write_text("""\
+scenario: s
+rules:
+  - name: idle
+    match: {operation: getPose}
+    then: {hold: 1s}
+""")
     request = ("GET", "/v1/products/prd_unknown", None)
-    options = ("--scenario", str(scenario))
-    return answered(exec_as_json(*asking(request, request, request), options=options))
+    command = asking(request, request, request)
+    outcome = exec_as_json(*command, scenario=str(scenario))
+    return answered(outcome)
 
 
 def test_refusals_are_counted_with_their_remedy(refused: Any) -> None:
@@ -86,13 +98,17 @@ def test_refusals_are_counted_with_their_remedy(refused: Any) -> None:
 
 
 def test_misconduct_is_a_finding_and_a_number_by_severity(refused: Any) -> None:
+    first, *_ = refused["findings"]
+
     assert refused["data"]["conduct"] == {"warning": 1}
-    assert refused["findings"][0]["rule"] == "retry-of-the-hopeless"
+    assert first["rule"] == "retry-of-the-hopeless"
     assert refused["ok"] is True
 
 
 def test_the_gaps_of_operations_in_use_are_named(refused: Any) -> None:
-    assert "getProduct 200" in refused["data"]["coverage"]["unmet"]
+    gaps = refused["data"]["coverage"]["unmet"]
+
+    assert "getProduct 200" in gaps
 
 
 def test_a_rule_that_never_fired_is_named(refused: Any) -> None:
@@ -114,11 +130,13 @@ def test_the_object_of_exec_stays_under_its_limit_and_says_what_is_missing() -> 
     requests: list[tuple[str, str, Any]] = [
         ("POST", f"/v1/{kind}", {}) for kind in kinds
     ]
+    command = asking(*requests)
 
-    outcome = exec_as_json(*asking(*requests))
+    outcome = exec_as_json(*command)
 
+    answer = answered(outcome)
     assert len(outcome.output.encode()) <= 4096
-    assert answered(outcome)["not_shown"] > 0
+    assert answer["not_shown"] > 0
 
 
 # Refusals -----------------------------------------------------------------------------
@@ -157,7 +175,6 @@ def test_an_explained_request_says_whether_it_was_refused(server: Server) -> Non
 
     answer = answered(outcome)
     (finding,) = answer["findings"]
-
     assert answer["ok"] is False
     assert finding["rule"] == "product_not_found"
     assert finding["remedy"] == answer["explanation"]["remedy"]
@@ -179,7 +196,6 @@ def test_conduct_judges_the_requests_of_a_running_emulator(server: Server) -> No
 
     report = answered(outcome)
     (finding,) = report["findings"]
-
     assert outcome.status == 1
     assert report["judged"] == {"requests": 1, "left": 0}
     assert report["checked"]["credential-in-request"] == 1
@@ -190,7 +206,14 @@ def test_conduct_judges_the_requests_of_a_running_emulator(server: Server) -> No
 
 def covered(server: Server, *options: str) -> tuple[int, Any]:
     """The status and the report of `coverage`."""
-    outcome = run_command("coverage", "--url", server.url, "--format", "json", *options)
+    outcome = run_command(
+        "coverage",
+        "--url",
+        server.url,
+        "--format",
+        "json",
+        *options,
+    )
     return outcome.status, answered(outcome)
 
 
@@ -238,13 +261,17 @@ def test_charged_credits_are_those_of_all_teams(emulator: EmulatorUnderTest) -> 
     finish_some_work(emulator)
     finish_some_work(emulator, OTHER)
 
-    assert observed(emulator).totals.credits_charged == 4
+    totals = observed(emulator).totals
+
+    assert totals.credits_charged == 4
 
 
 def test_credits_of_unfinished_work_are_reserved(emulator: EmulatorUnderTest) -> None:
     emulator.photograph(image_count=3)
 
-    assert observed(emulator).totals.credits_reserved == 3
+    totals = observed(emulator).totals
+
+    assert totals.credits_reserved == 3
 
 
 def test_what_a_state_file_brings_along_did_not_happen_here(
@@ -265,6 +292,7 @@ def test_rules_of_a_shipped_scenario_count_only_when_they_fired(
 ) -> None:
     emulator.use({"use": "problem:rate_limited"})
     emulator.get("/team")
+
     rules = list(observed(emulator).rules)
 
     assert rules == [("problem:rate_limited", "first getTeam")]
