@@ -56,25 +56,32 @@ LOST_OR_LIMITED = ["--only", "createUpload#1:[lr]*", "--faults", "network,proble
 
 
 def test_a_client_that_asks_once_fails(tmp_path: Path) -> None:
-    report = report_of(tmp_path, [*LOST_OR_LIMITED, "--strict", "off"], client(HASTY))
+    options = [*LOST_OR_LIMITED, "--strict", "off"]
 
+    report = report_of(tmp_path, options, client(HASTY))
+
+    outcomes = set(report.outcomes.values())
     assert 0 == report.status
-    assert {"failed"} == set(report.outcomes.values())
+    assert {"failed"} == outcomes
 
 
 def test_a_client_that_persists_survives(tmp_path: Path) -> None:
     report = report_of(tmp_path, LOST_OR_LIMITED, client(SOUND))
 
-    faults = {cell.partition(":")[2] for cell in report.outcomes}
     assert 0 == report.status
-    assert {"survived"} == set(report.outcomes.values())
-    assert {"rate_limited", "lost-before-commit", "lost-after-commit"} == faults
+    assert {
+        "createUpload#1:rate_limited": "survived",
+        "createUpload#1:lost-before-commit": "survived",
+        "createUpload#1:lost-after-commit": "survived",
+    } == report.outcomes
 
 
 def test_a_client_that_does_not_notice_its_failure_never_survives(
     tmp_path: Path,
 ) -> None:
-    report = report_of(tmp_path, ["--only", "createUpload#1:[lrp]*"], client(CARELESS))
+    options = ["--only", "createUpload#1:[lrp]*"]
+
+    report = report_of(tmp_path, options, client(CARELESS))
 
     assert 1 == report.status
     assert {
@@ -108,9 +115,8 @@ def test_a_client_that_makes_or_orders_twice_does_damage_though_it_succeeds(
     report = report_of(tmp_path, options, command)
 
     (row,) = report.content["cells"]
-    (error,) = [
-        finding for finding in row["findings"] if finding["severity"] == "error"
-    ]
+    findings = row["findings"]
+    (error,) = [finding for finding in findings if finding["severity"] == "error"]
     assert 1 == report.status
     assert 0 == row["status"]
     assert "damaged" == row["outcome"]
@@ -209,11 +215,13 @@ def test_a_failure_that_is_expected_is_none_in_junit_either(tmp_path: Path) -> N
 
 ELSEWHERE = """
 control = os.environ["EMULATOR_URL"] + "/_emulator/sandboxes"
-body = {"scenario": {"scenario": "own", "rules": []}}
-request = urllib.request.Request(control, json.dumps(body).encode(), method="POST")
+own = {"scenario": "own", "rules": []}
+body = json.dumps({"scenario": own})
+request = urllib.request.Request(control, body.encode(), method="POST")
 request.add_header("Content-Type", "application/json")
 with urllib.request.urlopen(request) as answer:
-    KEY = json.loads(answer.read())["env"]["IMAGE_WORKFLOW_API_KEY"]
+    sandbox = json.loads(answer.read())
+KEY = sandbox["env"]["IMAGE_WORKFLOW_API_KEY"]
 send("GET", "/team")
 """
 """It calls a sandbox with a scenario of its own."""
@@ -227,11 +235,14 @@ def test_faults_in_sandboxes_with_scenarios_of_their_own_did_not_happen(
     report = report_of(tmp_path, options, client(ELSEWHERE))
 
     sentence = "the command's requests went to sandboxes with scenarios of their own"
+    printed = " ".join(report.output.split())
+    outcomes = set(report.outcomes.values())
+    reasons = {row["why"] for row in report.content["not_run"]}
     assert 2 == report.status
-    assert {"not-struck"} == set(report.outcomes.values())
+    assert {"not-struck"} == outcomes
     assert 0 == report.content["counts"]["survived"]
-    assert sentence in " ".join(report.output.split())
-    assert {sentence} == {row["why"] for row in report.content["not_run"]}
+    assert sentence in printed
+    assert {sentence} == reasons
 
 
 def test_a_sweep_that_ends_with_its_budget_leaves_no_files(tmp_path: Path) -> None:
@@ -239,11 +250,12 @@ def test_a_sweep_that_ends_with_its_budget_leaves_no_files(tmp_path: Path) -> No
 
     outcome = sweep(options, client(SOUND), TMPDIR=str(tmp_path))
 
-    sentence = " ".join(outcome.output.split())
+    printed = " ".join(outcome.output.split())
+    files_left = list(tmp_path.iterdir())
     assert 3 == outcome.status
-    assert "not tried, since the 1 s of --budget had passed" in sentence
+    assert "not tried, since the 1 s of --budget had passed" in printed
     assert "Traceback" not in outcome.complaint
-    assert [] == list(tmp_path.iterdir())
+    assert [] == files_left
 
 
 @pytest.mark.parametrize(
@@ -298,8 +310,9 @@ def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(
     tmp_path: Path,
 ) -> None:
     mark = tmp_path / "refused"
+    command = client(STUBBORN.format(mark=mark))
     with pipe(mark) as reader:
-        report = report_of(tmp_path, REFUSED_SOON, client(STUBBORN.format(mark=mark)))
+        report = report_of(tmp_path, REFUSED_SOON, command)
 
         assert {b"refused"} == set(heard(reader).split())
         assert b"" == heard(reader)
