@@ -35,27 +35,29 @@ def test_a_client_without_keys_or_credential_is_noticed(report: Report) -> None:
 
 
 def test_other_defects_are_warnings_that_name_the_operation(report: Report) -> None:
-    messages = {row["where"]: row["message"] for row in report.content["findings"]}
+    findings = report.content["findings"]
+    messages = {finding["where"]: finding["message"] for finding in findings}
+    without_query = messages["client:drop-query"]
 
     assert 0 == report.status
-    assert (
-        "listPoses: nobody would notice without limit" in messages["client:drop-query"]
-    )
+    assert "listPoses: nobody would notice without limit" in without_query
     assert messages["client:new-key"].startswith("createUpload: ")
     assert messages["client:one-key"].startswith("createUpload: ")
 
 
 def test_a_test_is_not_blamed_for_what_its_requests_do_not_have(report: Report) -> None:
-    of_reads = {cell for cell, test in report.outcomes_by_test if test == "test_reads"}
+    outcomes = report.outcomes_by_test
+    of_reads = {cell for cell, test in outcomes if test == "test_reads"}
 
     assert {"client:drop-authorization"} == of_reads
-    assert "not-struck" not in report.outcomes_by_test.values()
+    assert "not-struck" not in outcomes.values()
 
 
 def test_what_no_test_notices_fails_the_strictest_gate(tmp_path: Path) -> None:
+    command = suite(written(tmp_path, SUITE))
     options = ["--only", "client:one-key", "--strict", "all"]
 
-    outcome = sweep(options, suite(written(tmp_path, SUITE)))
+    outcome = sweep(options, command)
 
     assert 1 == outcome.status
 
@@ -67,8 +69,9 @@ def test_again(image_workflow):
     second = post(image_workflow)
     assert first["id"] == second["id"]
 """
+    command = suite(written(tmp_path, again))
     options = ["--only", "client:new-key"]
 
-    report = report_of(tmp_path, options, suite(written(tmp_path, again)))
+    report = report_of(tmp_path, options, command)
 
     assert {"client:new-key": "noticed"} == report.outcomes
