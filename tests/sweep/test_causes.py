@@ -39,27 +39,54 @@ def test_a_deletion_has_its_own_remedy() -> None:
     assert cause.remedy.endswith("a DELETE that is repeated and finds 404 is done")
 
 
+LEAK = finding("credential-in-request")
+EARLY = finding("retry-before-retry-after")
+BROKEN = finding("broken-id")
+
+
 @pytest.mark.parametrize(
-    ("trial", "section"),
+    ("trial", "sections"),
     [
-        (run("createProduct#1:cut", "damaged", MADE_TWICE), 1),
-        (run("getTeam#1:cut", "failed"), 2),
-        (run("createProduct#1:cut", "damaged", MADE_LESS), 5),
-        (run("getTeam#1+:rate_limited", "hung"), 5),
-        (run("getTeam#1:stall", "hung"), 6),
-        (run("createPose#1:fail-timed_out", "hung"), 7),
-        (run("createPose#1:output-1-timed_out", "failed", NOT_TAKEN), 8),
-        (run("updatePose#1:resource_operation_in_progress", "failed"), 9),
-        (run("completeUpload#1:upload_expired", "failed"), 11),
+        (run("createProduct#1:cut", "damaged", MADE_TWICE), "section 1"),
+        (run("getTeam#1:cut", "damaged", BROKEN), "section 2"),
+        (run("getTeam#1:cut", "failed"), "sections 2 to 4"),
+        (run("getTeam#1:cut", "damaged", EARLY), "section 4"),
+        (run("createProduct#1:cut", "damaged", MADE_LESS), "section 5"),
+        (run("getTeam#1+:rate_limited", "hung"), "section 5"),
+        (run("getTeam#1:stall", "hung"), "section 6"),
+        (run("createPose#1:fail-timed_out", "hung"), "section 7"),
+        (run("createPose#1:output-1-timed_out", "failed", NOT_TAKEN), "section 8"),
+        (run("updatePose#1:resource_operation_in_progress", "failed"), "section 9"),
+        (run("completeUpload#1:upload_expired", "failed"), "section 11"),
+        (run("getTeam#1:cut", "damaged", LEAK), "section 12"),
     ],
 )
 def test_a_cause_names_the_section_of_the_habit_that_is_missing(
     trial: Run,
-    section: int,
+    sections: str,
 ) -> None:
     (cause,) = swept(trial).causes
 
-    assert f"docs/survive.md, section {section}" == cause.section
+    assert f"docs/survive.md, {sections}" == cause.section
+
+
+def test_damage_of_two_kinds_at_an_operation_is_two_causes() -> None:
+    leaked = run("createProduct#1:cut", "damaged", LEAK)
+    twice = run("createProduct#1:lost-after-commit", "damaged", MADE_TWICE)
+
+    first, second = swept(leaked, twice).causes
+
+    assert "createProduct: credential-in-request after cut" == first.summary
+    assert "createProduct: made-twice after lost-after-commit" == second.summary
+
+
+def test_a_cause_says_why_a_success_was_none() -> None:
+    success = run("createProduct#1:cut", "failed", why="the command ended with 0")
+    success = structs.replace(success, status=0)
+
+    (cause,) = swept(success).causes
+
+    assert "createProduct: the command ended with 0, after cut" == cause.summary
 
 
 def test_a_remedy_is_in_the_words_of_the_finding_or_of_the_catalogue() -> None:
@@ -115,7 +142,7 @@ def test_a_client_that_never_tries_again_does_not_lack_the_wait_too() -> None:
 
     (cause,) = swept(never_again, not_later).causes
 
-    assert "docs/survive.md, section 2" == cause.section
+    assert "docs/survive.md, sections 2 to 4" == cause.section
 
 
 STALLED = [

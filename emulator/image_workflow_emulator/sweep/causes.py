@@ -138,7 +138,7 @@ def _cause(
         summary=f"{where}: {endings}",
         outcome=first.outcome,
         remedy=remedy_for(habit, runs),
-        section=f"docs/survive.md, section {habit.section}",
+        section=f"docs/survive.md, {habit.section}",
         cells=cells,
         tests=tests,
         command=line(first.cell, first.test),
@@ -160,6 +160,8 @@ def _endings(runs: Sequence[Run]) -> list[str]:
 def _ending_of(run: Run) -> str:
     if run.leaves_outputs:
         return "completed outputs not taken after"
+    if run.outcome == "failed" and run.why:
+        return f"{run.why}, after"
     if run.outcome in _ENDINGS:
         return _ENDINGS[run.outcome]
     errors = ", ".join(run.errors)

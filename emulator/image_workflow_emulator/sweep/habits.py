@@ -9,7 +9,14 @@ from typing import Final
 from msgspec import Struct
 
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT
+from image_workflow_emulator.examiner.rules.credentials import (
+    CREDENTIAL_IN_REQUEST,
+    CREDENTIAL_SENT_TO_BYTES,
+)
+from image_workflow_emulator.examiner.rules.identifiers import BROKEN_ID
+from image_workflow_emulator.examiner.rules.waits import RETRY_BEFORE_RETRY_AFTER
 from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.comparison import MADE_LESS
 from image_workflow_emulator.sweep.faults import OUTPUTS
 from image_workflow_emulator.sweep.runs import Run
 
@@ -17,30 +24,43 @@ from image_workflow_emulator.sweep.runs import Run
 class Habit(Struct, frozen=True):
     """Something that a client does where it survives."""
 
-    section: int
+    section: str
     """Of docs/survive.md."""
     remedy: str = ""
     """Empty: in the words of a finding, or of the catalogue's recovery."""
 
 
-ONE_KEY: Final = Habit(1)
-RETRY: Final = Habit(2)
+ONE_KEY: Final = Habit("section 1")
+RETRY: Final = Habit("sections 2 to 4")
 REPORT_FAILURE: Final = Habit(
-    5,
+    "section 5",
     "repeat what a client can recover from; if that fails, say so",
 )
 GIVE_UP: Final = Habit(
-    5,
+    "section 5",
     "give up after a number of attempts, or a total time, and say so",
 )
-TIMEOUT: Final = Habit(6, "give every request a time limit")
-POLL: Final = Habit(7, "poll until `completed` or `failed`, and look at each output")
+TIMEOUT: Final = Habit("section 6", "give every request a time limit")
+POLL: Final = Habit(
+    "section 7",
+    "poll until `completed` or `failed`, and look at each output",
+)
 TAKE_OUTPUTS: Final = Habit(
-    8,
+    "section 8",
     "look at each output: the completed ones are paid for, so take them",
 )
-WAIT: Final = Habit(9)
-NEW_UPLOAD: Final = Habit(11)
+WAIT: Final = Habit("section 9")
+NEW_UPLOAD: Final = Habit("section 11")
+HIDE_KEY: Final = Habit("section 12")
+_OF_DAMAGE: Final = {
+    MADE_LESS: REPORT_FAILURE,
+    CREDENTIAL_IN_REQUEST.name: HIDE_KEY,
+    CREDENTIAL_SENT_TO_BYTES.name: HIDE_KEY,
+    RETRY_BEFORE_RETRY_AFTER.name: Habit("section 4"),
+    BROKEN_ID.name: Habit("section 2"),
+}
+"""What a client lacks that did damage, by the rule that it broke. For any other rule it
+is one key for each wish."""
 
 
 def missing_habit(run: Run) -> Habit:
@@ -64,9 +84,8 @@ def missing_habit(run: Run) -> Habit:
 
 
 def _habit_of_damage(run: Run) -> Habit:
-    if run.is_made_less:
-        return REPORT_FAILURE
-    return ONE_KEY
+    first_rule = run.errors[0]
+    return _OF_DAMAGE.get(first_rule, ONE_KEY)
 
 
 def habit_of_hanging(trial: Cell) -> Habit | None:
@@ -82,9 +101,11 @@ def habit_of_hanging(trial: Cell) -> Habit | None:
 
 def remedy_for(habit: Habit, runs: Sequence[Run]) -> str:
     """Return what a client has to do that lacks a habit, by the runs that show it."""
-    if habit == ONE_KEY:
+    if habit.remedy:
+        return habit.remedy
+    if runs[0].outcome == "damaged":
         return _remedy_for_damage(runs[0])
-    return habit.remedy or _recovery(habit, runs)
+    return _recovery(habit, runs)
 
 
 def _remedy_for_damage(run: Run) -> str:
