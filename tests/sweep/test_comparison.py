@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from image_workflow_emulator.sweep.comparison import (
     failed_in_vain,
     made_less,
     made_twice,
     outputs_not_taken,
-    unread_pages,
     unrepeated,
 )
 from image_workflow_emulator.sweep.journals import Entry
@@ -129,6 +129,37 @@ def test_less_of_each_kind_is_called_by_its_name(made: Entry, noun: str) -> None
     (less,) = made_less([clean], [run], CELL)
 
     assert f"1 {noun} less" in less.message
+
+
+CUT = structs.replace(download(1), lost=True, rule={"name": "download#1:cut"})
+RESUMED = structs.replace(download(1), status=206)
+
+
+def test_a_picture_that_was_cut_off_and_never_fetched_again_is_less() -> None:
+    clean = [download(1), download(2)]
+    run = [CUT, download(2)]
+
+    (less,) = made_less([clean], [run], "download#1:cut")
+
+    assert "1 download less" in less.message
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param(download(1), id="fetched again"),
+        pytest.param(RESUMED, id="resumed"),
+    ],
+)
+def test_a_picture_that_was_cut_off_and_came_whole_later_is_there(
+    later: Entry,
+) -> None:
+    clean = [download(1)]
+    run = [CUT, later]
+
+    findings = list(made_less([clean], [run], "download#1:cut"))
+
+    assert [] == findings
 
 
 def test_work_whose_answer_a_fault_replaced_is_there() -> None:
@@ -286,33 +317,5 @@ def test_a_client_that_downloads_one_picture_leaves_none() -> None:
     run = downloads(0)
 
     findings = list(outputs_not_taken([clean], [run]))
-
-    assert [] == findings
-
-
-HAS_MORE = {
-    "page": {
-        "has_more": True,
-        "next_cursor": "c",
-    },
-}
-
-
-def test_a_list_whose_next_page_is_never_read_is_reported() -> None:
-    journal = [entry("listPoses", response_body=HAS_MORE)]
-
-    (unread,) = unread_pages([journal], "test_it")
-
-    assert "listPoses" in unread.message
-    assert "test_it" == unread.where
-
-
-def test_a_list_that_is_read_on_is_not_reported() -> None:
-    journal = [
-        entry("listPoses", response_body=HAS_MORE),
-        entry("listPoses", query="after=c", response_body=HAS_MORE),
-    ]
-
-    findings = list(unread_pages([journal], "test_it"))
 
     assert [] == findings

@@ -78,6 +78,32 @@ def test_a_rule_that_is_ignored_is_no_damage() -> None:
     assert "survived" == run.outcome
 
 
+def with_finding(rule: str, *requests: Entry) -> Place:
+    """A place where a test passed, and in which a rule was broken with damage."""
+    leaking = place([*requests])
+    leaking.findings.append(finding(rule))
+    return leaking
+
+
+def test_misconduct_that_needs_no_fault_is_not_of_the_cell() -> None:
+    clean = with_finding("credential-in-request", upload())
+    after = with_finding("credential-in-request", REFUSED, AGAIN)
+
+    run = judged(UNAVAILABLE, after, clean=clean)
+
+    assert "survived" == run.outcome
+    assert [] == run.findings
+
+
+def test_misconduct_that_needs_no_fault_hides_no_damage() -> None:
+    clean = with_finding("credential-in-request", upload())
+    after = with_finding("credential-in-request", REFUSED)
+
+    run = judged(UNAVAILABLE, after, clean=clean)
+
+    assert ["made-less"] == run.errors
+
+
 # No call ----------------------------------------------------------------------------
 
 
@@ -147,6 +173,15 @@ def test_less_is_no_damage_where_the_fault_lasts() -> None:
     assert "survived" == run.outcome
 
 
+def test_less_is_no_damage_where_the_clean_run_did_not_await_a_write() -> None:
+    clean = place([upload(abandoned=True), upload()])
+    after = place([REFUSED, AGAIN])
+
+    run = judged(UNAVAILABLE, after, clean=clean)
+
+    assert "survived" == run.outcome
+
+
 def test_less_is_accounted_for_by_an_error() -> None:
     after = place([REFUSED])
     after.findings.append(finding("double-spend"))
@@ -175,7 +210,17 @@ def test_a_command_that_ends_with_0_and_never_sends_a_failed_post_again_failed(
     assert "the command ended with 0, and createUpload never came again" == run.why
 
 
-def test_a_command_that_ends_with_0_though_its_work_failed_failed() -> None:
+@pytest.mark.parametrize(
+    ("test", "success"),
+    [
+        pytest.param("", "the command ended with 0", id="command"),
+        pytest.param("test_it", "the test passed", id="test"),
+    ],
+)
+def test_a_success_though_the_work_failed_that_was_awaited_is_a_failure(
+    test: str,
+    success: str,
+) -> None:
     cell = "createPose#1:fail-timed_out"
     pose = entry(
         "createPose",
@@ -189,10 +234,10 @@ def test_a_command_that_ends_with_0_though_its_work_failed_failed() -> None:
     clean = place([pose, end])
     after = place([failed_pose])
 
-    run = judged(cell, after, test="", clean=clean)
+    run = judged(cell, after, test=test, clean=clean)
 
     assert "failed" == run.outcome
-    assert "the command ended with 0, though the work of createPose failed" == run.why
+    assert f"{success}, though the work of createPose failed" == run.why
 
 
 # Outputs ----------------------------------------------------------------------------

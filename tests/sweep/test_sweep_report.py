@@ -225,3 +225,14 @@ def test_an_expectation_that_did_not_come_true_is_listed() -> None:
 
     (listed,) = report.details["unused_expectations"]
     assert unused.cell == listed["cell"]
+
+
+def test_damage_that_needs_no_fault_fails_the_sweep() -> None:
+    leak = finding("credential-in-request")
+    ended = swept(SURVIVED)
+    ended.clean_findings = [leak]
+
+    report = report_of(ended)
+
+    assert 1 == report.status
+    assert leak in report.findings

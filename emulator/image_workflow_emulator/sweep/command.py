@@ -67,9 +67,10 @@ class _Sweep(click.Command):
     context_settings={"allow_interspersed_args": False},
     epilog=(
         "A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with "
-        "OPERATION#N+ the fault lasts. Exit status: 1 if a cell hung or did damage, or "
-        "failed where --strict forbids it; 2 if the clean run fails, or no fault met a "
-        "call; 3 if not everything was tried; else 0."
+        "OPERATION#N+ the fault lasts. Exit status: 1 if a cell hung, a cell or the "
+        "clean run did damage, or a cell failed where --strict forbids it; 2 if the "
+        "clean run fails, or no fault met a call; 3 if not everything was tried; else "
+        "0."
     ),
 )
 @click.option(

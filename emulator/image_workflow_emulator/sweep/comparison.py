@@ -20,8 +20,6 @@ MADE_LESS: Final = "made-less"
 """The rule that is broken where less was made, though the command succeeded."""
 OUTPUTS_NOT_TAKEN: Final = "outputs-not-taken"
 """The rule that is broken where one output failed and others were not downloaded."""
-UNREAD_PAGE: Final = "unread-page"
-"""The rule that is broken where the clean run did not read a list to its end."""
 
 _NOUNS: Final = {
     "createProduct": "Product",
@@ -121,8 +119,19 @@ def _at_end(journals: Iterable[Journal]) -> Counter[str]:
             noun = _noun_of(entry)
             if noun and entry.committed and not entry.replayed:
                 made[noun] += _change_by(entry)
+        made["download"] = len(_whole_downloads(journal))
         most |= made
     return most
+
+
+def _whole_downloads(journal: Journal) -> set[str]:
+    """Return the paths of the pictures that a client has whole, at once or in parts."""
+    paths = set[str]()
+    for entry in journal:
+        is_answered = entry.status in (200, 206) and not (entry.lost or entry.abandoned)
+        if entry.bytes == "download" and is_answered:
+            paths.add(entry.path)
+    return paths
 
 
 def _noun_of(entry: Entry) -> str | None:
@@ -270,25 +279,3 @@ def _downloaded(journals: Iterable[Journal]) -> int:
             if entry.bytes == "download" and entry.status == 200:
                 paths.add(entry.path)
     return len(paths)
-
-
-def unread_pages(journals: Iterable[Journal], place: str) -> Iterator[ReportFinding]:
-    """Yield a finding for each list whose next page was never asked for."""
-    for journal in journals:
-        unread: dict[str, Entry] = {}
-        for entry in journal:
-            page = entry.answer.get("page")
-            if isinstance(page, dict) and page.get("has_more"):
-                unread.setdefault(entry.name, entry)
-            if "after=" in entry.query:
-                unread.pop(entry.name, None)
-        for name, entry in unread.items():
-            yield ReportFinding(
-                rule=UNREAD_PAGE,
-                severity="note",
-                where=place or None,
-                message=f"{name}: the answer to request {entry.sequence} has more "
-                "pages, and none was read",
-                remedy="read a list to its end, by `has_more`, unless its first page "
-                "is all that you want (docs/survive.md, section 10)",
-            )

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from image_workflow_emulator.report import ReportFinding
 from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.clean_run import is_comparable
 from image_workflow_emulator.sweep.comparison import (
     failed_in_vain,
     made_less,
@@ -60,7 +61,7 @@ class Judge(Struct, frozen=True):
             if status is not None:
                 # What fails without its fault is flaky.
                 outcome = "failed" if status else "not-struck"
-        elif outcome == "survived" and trial.test == WHOLE:
+        elif outcome == "survived":
             why = self._why_without_success(trial, place)
             if why:
                 outcome = "failed"
@@ -78,17 +79,18 @@ class Judge(Struct, frozen=True):
         )
 
     def _why_without_success(self, trial: Cell, place: Place) -> str:
-        """Return why a command that ended with 0 did not do what it should; empty if it
-        did.
+        """Return why a command that ended with 0, or a test that passed, did not do
+        what it should; empty if it did.
         """
         clean = self.clean_places[trial.test].journals
-        for entry in unrepeated(clean, place.journals, str(trial)):
-            return f"the command ended with 0, and {entry.name} never came again"
+        success = "the test passed"
+        if trial.test == WHOLE:
+            success = "the command ended with 0"
+            for entry in unrepeated(clean, place.journals, str(trial)):
+                return f"{success}, and {entry.name} never came again"
         if trial.group == OUTPUTS and not is_of_one_output(trial.fault):
             for entry in failed_in_vain(clean, place.journals, str(trial)):
-                return (
-                    f"the command ended with 0, though the work of {entry.name} failed"
-                )
+                return f"{success}, though the work of {entry.name} failed"
         return ""
 
     def _findings(
@@ -98,17 +100,20 @@ class Judge(Struct, frozen=True):
         status: int | None,
     ) -> Iterator[ReportFinding]:
         """Iterate over what was done wrong in a place."""
+        clean_place = self.clean_places[trial.test]
+        # What the client also does without the fault is no matter of this cell.
+        usual_rules = {finding.rule for finding in clean_place.findings}
+        left_out = usual_rules.union(self.ignored_rules)
         findings = [
-            finding
-            for finding in place.findings
-            if finding.rule not in self.ignored_rules
+            finding for finding in place.findings if finding.rule not in left_out
         ]
         yield from findings
-        clean = self.clean_places[trial.test].journals
+        clean = clean_place.journals
         if not any(finding.severity == "error" for finding in findings):
             if trial.keeps_what_was_made:
                 yield from made_twice(clean, place.journals)
-            if trial.is_recoverable and status == 0:
+            is_recovered = trial.is_recoverable and status == 0
+            if is_recovered and is_comparable(clean_place):
                 yield from made_less(clean, place.journals, str(trial))
         if is_of_one_output(trial.fault) and not _fails_by_assertion(place):
             yield from outputs_not_taken(clean, place.journals)

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from image_workflow_emulator.examiner.conduct import RULES
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import (
     Report,
@@ -16,6 +15,7 @@ from image_workflow_emulator.report import (
 )
 from image_workflow_emulator.sweep.causes import Cause
 from image_workflow_emulator.sweep.cells import Cell
+from image_workflow_emulator.sweep.clean_run import CONDUCT_RULES
 from image_workflow_emulator.sweep.runs import GOOD_OUTCOMES, OUTCOMES, Outcome, Run
 from image_workflow_emulator.sweep.swept import Swept
 
@@ -24,7 +24,6 @@ _NOTHING_TRIED: Final = 2
 _INCOMPLETE: Final = 3
 _ALWAYS_NAMED: Final = ("survived", "failed", "hung", "damaged")
 """The outcomes that a summary counts though there are none."""
-_CONDUCT_RULES: Final = frozenset(rule.name for rule in RULES)
 _LEFT_UNDONE: Final = frozenset(
     {
         "abandoned-upload",
@@ -60,7 +59,8 @@ def report_of(swept: Swept) -> Report:
 
 
 def _status(swept: Swept, findings: Sequence[ReportFinding]) -> int:
-    if any(finding.severity == "error" for finding in findings):
+    all_findings = [*findings, *swept.clean_findings]
+    if any(finding.severity == "error" for finding in all_findings):
         return _FAILED
     if any(map(swept.gate.fails, swept.ended)):
         return _FAILED
@@ -149,7 +149,7 @@ def _is_misconduct(finding: ReportFinding, run: Run) -> bool:
     """Tell whether a finding of a cell is a mistake of the client."""
     if finding.rule in _LEFT_UNDONE:
         return run.trial.is_recoverable and run.status == 0
-    return finding.rule in _CONDUCT_RULES
+    return finding.rule in CONDUCT_RULES
 
 
 # In words -----------------------------------------------------------------------------

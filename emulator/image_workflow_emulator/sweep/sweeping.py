@@ -22,11 +22,11 @@ from image_workflow_emulator.console.progress import Progress
 from image_workflow_emulator.console.settings_options import GivenSettings
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
-from image_workflow_emulator.report import Report, ReportFinding
+from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import SettingError, UsageError
 from image_workflow_emulator.sweep.candidates import CellsByPlace, cells_of
 from image_workflow_emulator.sweep.cells import Cell
-from image_workflow_emulator.sweep.comparison import unread_pages
+from image_workflow_emulator.sweep.clean_run import findings_of
 from image_workflow_emulator.sweep.gate import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.habits import Habit, habit_of_hanging
 from image_workflow_emulator.sweep.planning import CHOICES, Plan, choose
@@ -177,10 +177,10 @@ class _Sweeping:
             raise self._nothing_to_try(cells_by_place)
         number, shard_count = self._options.shard or (1, 1)
         self.swept.plan = plan.shard(number, shard_count)
-        clean_findings: list[ReportFinding] = []
-        for name, place in self.runner.places.items():
-            clean_findings += unread_pages(place.journals, name)
-        self.swept.clean_findings = clean_findings
+        self.swept.clean_findings = findings_of(
+            self.runner.places,
+            self._options.ignored,
+        )
         if self._options.merged_files:
             before = merged(self._options.merged_files, self.swept.gate)
             # What had no call is tried again.
