@@ -12,7 +12,11 @@ import pytest
 from hypothesis import settings
 
 from image_workflow_emulator.documents.shipped import compile_documents
-from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
+from tests.support.emulator_under_test import (
+    EmulatorUnderTest,
+    MakeEmulator,
+    settings_of,
+)
 
 pytest_plugins = ["pytester"]
 """Runs pytest within a test: for tests/testing."""

@@ -14,7 +14,8 @@ from tests.cli.command import (
     run_exec,
     shell,
 )
-from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
+from tests.support.emulator_client import FULL, OTHER
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.served import Outcome, Server
 
 MEMBERS = {"ok", "summary", "findings", "next"}

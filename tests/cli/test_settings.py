@@ -20,7 +20,7 @@ from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.settings import OPTIONS, Option, SettingError, Settings
 from tests.cli.command import run_here
-from tests.support.emulator_client import MakeEmulator
+from tests.support.emulator_under_test import MakeEmulator
 from tests.support.served import EMULATOR, run_program
 
 

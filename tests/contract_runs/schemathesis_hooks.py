@@ -30,11 +30,10 @@ from tests.support.emulator_client import (
     INGREDIENT_PATHS,
     KINDS,
     SOURCES,
-    EmulatorUnderTest,
     Json,
     ingredient_body,
-    settings_of,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.pictures import picture
 
 ASSETS = 8

@@ -4,7 +4,7 @@ import pytest
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 
 def test_health_tells_the_versions(emulator: EmulatorUnderTest) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support.contract_check import read_contract
-from tests.support.emulator_client import JSON, EmulatorUnderTest
+from tests.support.emulator_client import JSON
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 SCHEMAS = read_contract("control-plane.yaml")["components"]["schemas"]
 SCHEMA_BY_ENDPOINT = {

@@ -9,12 +9,12 @@ from tests.support.emulator_client import (
     START,
     UPLOAD,
     Call,
-    EmulatorUnderTest,
     advance_call,
     completion_call,
     control_call,
     ingredient_body,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import upscale_call
 from tests.support.pictures import picture
 

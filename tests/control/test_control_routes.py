@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.contract_check import read_contract
-from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 
 PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"
 """A premade one, with the seed 0."""

@@ -8,13 +8,8 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.service.sandbox import sandboxes
-from tests.support.emulator_client import (
-    JSON,
-    START,
-    EmulatorUnderTest,
-    MakeEmulator,
-    control_call,
-)
+from tests.support.emulator_client import JSON, START, control_call
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 from tests.support.state_files import something_of_everything
 
 WORLD = {

@@ -6,14 +6,8 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.domain.problems import CATALOGUE
-from tests.support.emulator_client import (
-    FULL,
-    OTHER,
-    UPLOAD,
-    EmulatorUnderTest,
-    Json,
-    control_call,
-)
+from tests.support.emulator_client import FULL, OTHER, UPLOAD, Json, control_call
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 NOTHING: Json = {
     "scenario": None,

@@ -8,13 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.emulator_client import (
-    EXPIRED,
-    FULL,
-    READ_ONLY,
-    REVOKED,
-    EmulatorUnderTest,
-)
+from tests.support.emulator_client import EXPIRED, FULL, READ_ONLY, REVOKED
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 # Reading -----------------------------------------------------------------------------
 

@@ -14,11 +14,11 @@ from tests.support.emulator_client import (
     START,
     UPLOAD,
     Call,
-    EmulatorUnderTest,
     Json,
     advance_call,
     control_call,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 PATIENCE_SECONDS = 5
 PHOTOSHOOT = {

@@ -5,7 +5,8 @@ It answers the holder of its token, and no page of another origin.
 
 import pytest
 
-from tests.support.emulator_client import FOLLOWED, HOST, EmulatorUnderTest
+from tests.support.emulator_client import FOLLOWED, HOST
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 TOKEN = "control-secret"
 

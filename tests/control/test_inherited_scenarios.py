@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
+from tests.support.emulator_client import Json
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 
 KEY = "iwe_demo_full_mine"
 SECOND_READ_FAILS = """\

@@ -15,10 +15,10 @@ from tests.support.emulator_client import (
     START,
     UPLOAD,
     Call,
-    EmulatorUnderTest,
     Json,
     control_call,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.pictures import picture
 
 

@@ -20,11 +20,11 @@ from tests.support.emulator_client import (
     UPLOAD,
     Answer,
     Call,
-    EmulatorUnderTest,
     Json,
     advance_call,
     control_call,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import CAUSES
 
 PHOTOGRAPHY = "/generations/product-photography"

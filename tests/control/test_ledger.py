@@ -9,7 +9,7 @@ import pytest
 
 from image_workflow_emulator.domain import credit_changes
 from tests.control.test_state_files import saved
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 PARTLY_FAILED = {
     "scenario": "partly-failed",

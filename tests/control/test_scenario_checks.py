@@ -4,13 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import (
-    OTHER,
-    READ_ONLY,
-    UPLOAD,
-    Answer,
-    EmulatorUnderTest,
-)
+from tests.support.emulator_client import OTHER, READ_ONLY, UPLOAD, Answer
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 RULES = """
 scenario: mine

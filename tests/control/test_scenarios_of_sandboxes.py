@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.control.test_control_scenarios import FAILING, read_statuses
-from tests.support.emulator_client import UPLOAD, EmulatorUnderTest, Json
+from tests.support.emulator_client import UPLOAD, Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 CLOCKED: Json = {
     "scenario": "clocked",

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.control import session as sessions
-from tests.support.emulator_client import FULL, EmulatorUnderTest
+from tests.support.emulator_client import FULL
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 KEY_IN_TEXT = """\
 scenario: revoked

@@ -16,8 +16,8 @@ import pytest
 
 from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
 from image_workflow_emulator.service.state.archive import STATE, VERSION
-from tests.support.emulator_client import (
-    FULL,
+from tests.support.emulator_client import FULL
+from tests.support.emulator_under_test import (
     EmulatorUnderTest,
     MakeEmulator,
     settings_of,

@@ -5,15 +5,8 @@ Work, Assets and their pictures, the first photoshoot, and the admission of writ
 
 import pytest
 
-from tests.support.emulator_client import (
-    FULL,
-    OTHER,
-    READ_ONLY,
-    START,
-    UPLOAD,
-    EmulatorUnderTest,
-    Json,
-)
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, START, UPLOAD, Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.pictures import picture
 
 PNG = {"Content-Type": "image/png"}

@@ -11,7 +11,8 @@ from image_workflow_emulator.documents.complaints import (
     MAX_COMPARED_WORDS,
     nearest,
 )
-from tests.support.emulator_client import Answer, EmulatorUnderTest, control_call
+from tests.support.emulator_client import Answer, control_call
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 MAX_SECONDS = 3
 """Limit of the processor time of a refusal, several times what is needed."""

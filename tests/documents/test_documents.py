@@ -15,7 +15,7 @@ from image_workflow_emulator.documents.shipped import (
     compile_documents,
     shipped_document,
 )
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.served import run_program
 
 

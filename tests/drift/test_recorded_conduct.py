@@ -13,7 +13,7 @@ from image_workflow_emulator.drift.recordings import read_recording
 from image_workflow_emulator.report import Report
 from tests.drift.recorded_service import CONTRACT, KEY, RecordedService
 from tests.examiner.rule_examples import EXAMPLES, ExampleClient
-from tests.support.emulator_client import MakeEmulator
+from tests.support.emulator_under_test import MakeEmulator
 
 
 def conduct_in(*exchanges: Sequence[RecordedExchange]) -> Report:

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
+from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.pictures import picture
 from tests.support.served import ROOT
 

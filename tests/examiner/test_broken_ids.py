@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.examiner.rule_examples import rules_found
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 NAMES_OF_NOTHING = ("undefined", "null", "None", "NaN", "[object Object]")
 

@@ -11,7 +11,8 @@ from tests.examiner.rule_examples import (
     ExampleClient,
     rules_found,
 )
-from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
+from tests.support.emulator_client import Json
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 from tests.support.every_operation import upscale_call
 
 EARLY = "retry-before-retry-after"

@@ -11,7 +11,8 @@ from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.examiner.declared_points import BYTES
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario_reader import parse_scenario
-from tests.support.emulator_client import Call, EmulatorUnderTest, Json
+from tests.support.emulator_client import Call, Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import upscale_call
 
 CONTRACT = load_contract()

@@ -26,7 +26,7 @@ from tests.examiner.rule_examples import (
     rules_found,
     upscale,
 )
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 ORDER: Final = upscale("one")
 ORDER_WITHOUT_KEY: Final = Ask("POST", ORDER.path, ORDER.body)

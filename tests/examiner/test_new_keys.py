@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from image_workflow_emulator.testing import Emulator, Sandbox
-from tests.support.emulator_client import Call, EmulatorUnderTest
+from tests.support.emulator_client import Call
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import upscale_call
 from tests.support.served_client import ServedClient
 

@@ -10,7 +10,8 @@ from msgspec import Struct
 from image_workflow_emulator.client.exports import journal_as_har
 from tests.cli.command import run_command
 from tests.examiner.rule_examples import EXAMPLES, ExampleClient
-from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_client import FULL
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 
 HIDDEN = "credential-sent-to-bytes"
 """The rule that a journal cannot show: it keeps no headers of requests for bytes."""

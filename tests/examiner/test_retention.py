@@ -10,7 +10,7 @@ from tests.examiner.rule_examples import (
     Wait,
     rules_found,
 )
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 AFTER_RETENTION: Final = "key-after-retention"
 HOUR_SECONDS: Final = 60 * 60

@@ -17,7 +17,7 @@ from tests.examiner.rule_examples import (
     rules_found,
 )
 from tests.packaging.pages import pattern_of
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.served import ROOT
 
 IN_FLIGHT_AT_ONCE = ("hedged",)

@@ -19,7 +19,7 @@ from _pytest.mark.structures import ParameterSet
 
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state import archive
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.state_files import parts_of
 
 EPISODE = 100

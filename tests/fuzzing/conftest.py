@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 
 
 @pytest.fixture

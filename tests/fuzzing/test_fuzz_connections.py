@@ -25,7 +25,8 @@ from tests.fuzzing.wire import (
     WireRequest,
     converse,
 )
-from tests.support.emulator_client import FULL, EmulatorUnderTest, Json
+from tests.support.emulator_client import FULL, Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.pictures import picture
 
 STATUSES = {

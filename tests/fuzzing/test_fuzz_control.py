@@ -10,12 +10,8 @@ import pytest
 from tests.fuzzing import json_texts
 from tests.fuzzing.cases import Case, amounts, cases, differences, everything
 from tests.fuzzing.json_texts import changed
-from tests.support.emulator_client import (
-    Answer,
-    Call,
-    EmulatorUnderTest,
-    control_call,
-)
+from tests.support.emulator_client import Answer, Call, control_call
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.state_files import rewritten
 
 RULE = {

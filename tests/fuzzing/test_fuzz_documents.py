@@ -15,7 +15,8 @@ import pytest
 from image_workflow_emulator.service.state.archive import STATE
 from tests.fuzzing.cases import amounts, cases, changed_bytes, differences, everything
 from tests.fuzzing.wire import Conversation, WireRequest, converse
-from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
+from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.pictures import picture
 from tests.support.served import ROOT
 from tests.support.state_files import members_of, something_of_everything, zipped

@@ -16,7 +16,8 @@ from PIL import Image, ImageDraw
 
 from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
 from tests.fuzzing.cases import amounts, cases, changed_bytes
-from tests.support.emulator_client import EmulatorUnderTest, Json
+from tests.support.emulator_client import Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.pictures import decode, encode, png_chunk
 
 STORED_AS = {

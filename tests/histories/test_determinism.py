@@ -23,8 +23,8 @@ from tests.support.emulator_client import (
     Answer,
     Call,
     Client,
-    MakeEmulator,
 )
+from tests.support.emulator_under_test import MakeEmulator
 from tests.support.every_operation import CALLS, SUCCESSES, Things
 from tests.support.pictures import photo
 from tests.support.served import serving

@@ -12,15 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.support.emulator_client import (
-    FOLLOWED,
-    FULL,
-    Answer,
-    Call,
-    EmulatorUnderTest,
-    Json,
-    MakeEmulator,
-)
+from tests.support.emulator_client import FOLLOWED, FULL, Answer, Call, Json
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 from tests.support.served import Server, serving
 
 SURFACES = (

@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from tests.support.emulator_client import UPLOAD_CONTENT, Answer, EmulatorUnderTest
+from tests.support.emulator_client import UPLOAD_CONTENT, Answer
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 DEEPEST = 254
 

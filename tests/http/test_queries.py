@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 CLAMPS = pytest.mark.emulator(readings="D02=clamps", clock="manual")
 

@@ -15,7 +15,8 @@ from tests.model.materials import SampleFile
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.observation import modelled, opaque
 from tests.model.service_model import Ask, Expected, ServiceModel
-from tests.support.emulator_client import HOST, Answer, Call, EmulatorUnderTest
+from tests.support.emulator_client import HOST, Answer, Call
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 WORLD: Final = """
 teams:

@@ -9,7 +9,8 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from tests.model.arithmetic import Json
 from tests.model.creative_work import TERMINAL
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
+from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 OPAQUE = {
     "asset": ("url", "size_bytes"),

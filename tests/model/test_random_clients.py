@@ -23,7 +23,7 @@ from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.imaging.worker import do
 from tests.model.client_steps import STEPS, ClientSteps
 from tests.model.comparison import WORLD, Comparison
-from tests.support.emulator_client import EmulatorUnderTest, settings_of
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.pictures import encode
 
 TURNS: Final = 20

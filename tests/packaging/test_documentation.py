@@ -27,7 +27,7 @@ from tests.cli.command import request_bytes
 from tests.packaging.pages import DOCUMENTATION, fences, path_with_program
 from tests.support.commands import command_names
 from tests.support.contract_check import read_contract
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import CONTRACT
 from tests.support.served import ROOT, run_bash, serving
 

@@ -13,7 +13,7 @@ import pytest
 
 from image_workflow_emulator.control import page_files
 from tests.clients.generated import run
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 FOLDER = Path(page_files.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}

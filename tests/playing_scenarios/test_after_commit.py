@@ -2,13 +2,8 @@
 
 import pytest
 
-from tests.support.emulator_client import (
-    UPLOAD,
-    Call,
-    EmulatorUnderTest,
-    Json,
-    advance_call,
-)
+from tests.support.emulator_client import UPLOAD, Call, Json, advance_call
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import upscale_call
 
 UPSCALE: Json = {"operation": "createUpscaleGeneration"}

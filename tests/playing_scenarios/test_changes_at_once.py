@@ -1,6 +1,6 @@
 """The changes of a timeline at one instant: the later in the file is the later made."""
 
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 OPENED_AND_PAUSED_AT_ONCE = """
 scenario: opened and paused

@@ -2,15 +2,8 @@
 
 import pytest
 
-from tests.support.emulator_client import (
-    FULL,
-    OTHER,
-    READ_ONLY,
-    UPLOAD,
-    Call,
-    EmulatorUnderTest,
-    Json,
-)
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, UPLOAD, Call, Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import upscale_call
 
 WRITE = Call("POST", "/uploads", UPLOAD)

@@ -9,11 +9,11 @@ from tests.support.emulator_client import (
     UPLOAD,
     UPLOAD_CONTENT,
     Call,
-    EmulatorUnderTest,
     Json,
     advance_call,
     control_call,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import (
     CALLS,
     KEYED,

@@ -7,13 +7,8 @@ import pytest
 
 from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.contract_check import STATUSES
-from tests.support.emulator_client import (
-    UPLOAD,
-    Answer,
-    EmulatorUnderTest,
-    Json,
-    settings_of,
-)
+from tests.support.emulator_client import UPLOAD, Answer, Json
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.every_operation import CALLS, CAUSES, Things, prepare, upscale_call
 from tests.support.pictures import picture
 

@@ -21,12 +21,12 @@ from tests.support.emulator_client import (
     Answer,
     Call,
     Client,
-    EmulatorUnderTest,
     Json,
     advance_call,
     completion_call,
     ingredient_body,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import WORKFLOWS, generation_call, upscale_call
 from tests.support.pictures import picture
 from tests.support.served import ROOT, Server, serving

@@ -13,9 +13,9 @@ from tests.support.emulator_client import (
     UPLOAD,
     Answer,
     Call,
-    EmulatorUnderTest,
     Json,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import upscale_call
 from tests.support.pictures import picture
 

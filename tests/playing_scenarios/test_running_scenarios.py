@@ -19,12 +19,11 @@ from tests.support.emulator_client import (
     TERMINAL,
     UPLOAD,
     Call,
-    EmulatorUnderTest,
     Json,
-    MakeEmulator,
     control_call,
     ingredient_body,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 from tests.support.every_operation import WORKFLOWS, generation_call, upscale_call
 from tests.support.served import serving
 from tests.support.served_client import ServedClient

@@ -16,7 +16,8 @@ from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.server.connection import RequestConnection
 from image_workflow_emulator.server.server import EmulatorServer
 from tests.fuzzing.wire import Conversation, HandledRequest, converse
-from tests.support.emulator_client import UPLOAD_CONTENT, EmulatorUnderTest
+from tests.support.emulator_client import UPLOAD_CONTENT
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, Server, serving, started
 
 GET = (

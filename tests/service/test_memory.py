@@ -25,11 +25,10 @@ from tests.support.emulator_client import (
     FULL,
     Answer,
     Call,
-    EmulatorUnderTest,
     completion_call,
     control_call,
-    settings_of,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.served import PATIENCE_SECONDS
 
 AT = 1_767_225_600_000

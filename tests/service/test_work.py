@@ -13,12 +13,11 @@ from tests.support.emulator_client import (
     KINDS,
     SOURCES,
     Answer,
-    EmulatorUnderTest,
     Json,
-    MakeEmulator,
     ingredient_body,
     source_fields,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 from tests.support.pictures import decode, picture
 
 EDIT: Json = {

@@ -15,7 +15,8 @@ import yaml
 from derived_documents import CONTRACT
 
 from image_workflow_emulator.domain.problems import CATALOGUE
-from tests.support.emulator_client import Answer, EmulatorUnderTest, Json, settings_of
+from tests.support.emulator_client import Answer, Json
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.every_operation import CAUSES
 from tests.support.pictures import picture
 

@@ -23,11 +23,11 @@ from tests.support.emulator_client import (
     Answer,
     Call,
     Client,
-    EmulatorUnderTest,
     Json,
     completion_call,
     ingredient_body,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.pictures import picture
 
 

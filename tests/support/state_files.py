@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from image_workflow_emulator.service.state.archive import DIGEST, FORMAT, STATE
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.pictures import photo
 
 Parts = dict[str, Any]

@@ -4,13 +4,8 @@
 
 import pytest
 
-from tests.support.emulator_client import (
-    INVALID_INPUT,
-    JSON,
-    UPLOAD_CONTENT,
-    EmulatorUnderTest,
-    Json,
-)
+from tests.support.emulator_client import INVALID_INPUT, JSON, UPLOAD_CONTENT, Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 MEBIBYTE = 1024 * 1024
 CREATED = (201, "upload")

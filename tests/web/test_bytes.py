@@ -22,12 +22,11 @@ from tests.support.emulator_client import (
     KINDS,
     UPLOAD,
     Call,
-    EmulatorUnderTest,
     Json,
     advance_call,
     control_call,
-    settings_of,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.pictures import decode, encode, picture
 
 DATA = picture()

@@ -7,12 +7,12 @@ from collections import Counter
 from tests.support.emulator_client import (
     INVALID_REFERENCE,
     Call,
-    EmulatorUnderTest,
     advance_call,
     completion_call,
     control_call,
     ingredient_body,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 UNKNOWN_KEY = (401, "authentication_required")
 ASSET_NOT_FOUND = (404, "asset_not_found")

@@ -8,14 +8,8 @@ import pytest
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
-from tests.support.emulator_client import (
-    Call,
-    EmulatorUnderTest,
-    Json,
-    advance_call,
-    control_call,
-    settings_of,
-)
+from tests.support.emulator_client import Call, Json, advance_call, control_call
+from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 
 
 @pytest.fixture

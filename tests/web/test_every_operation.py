@@ -17,10 +17,9 @@ from tests.support.emulator_client import (
     REVOKED,
     UPLOAD,
     Call,
-    EmulatorUnderTest,
     Json,
-    MakeEmulator,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 from tests.support.every_operation import CALLS, KEYED, LISTS, SUCCESSES, prepare
 from tests.support.pictures import picture
 

@@ -4,7 +4,8 @@
 
 import pytest
 
-from tests.support.emulator_client import UPLOAD, EmulatorUnderTest, Json
+from tests.support.emulator_client import UPLOAD, Json
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 AS_SENT = pytest.mark.emulator(readings="D14=as-sent")
 OTHER_ORDER: Json = {"size_bytes": 5, "content_type": "image/png"}

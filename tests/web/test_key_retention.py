@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.support.emulator_client import UPLOAD, EmulatorUnderTest
+from tests.support.emulator_client import UPLOAD
+from tests.support.emulator_under_test import EmulatorUnderTest
 
 DAY_SECONDS = 24 * 60 * 60
 MILLISECOND = 0.001

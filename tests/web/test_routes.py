@@ -24,9 +24,8 @@ from tests.support.emulator_client import (
     UPLOAD,
     Answer,
     Call,
-    EmulatorUnderTest,
-    MakeEmulator,
 )
+from tests.support.emulator_under_test import EmulatorUnderTest, MakeEmulator
 from tests.support.every_operation import expired_upload, paused, too_large
 from tests.support.pictures import picture
 
