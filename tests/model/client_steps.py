@@ -4,10 +4,10 @@ They are mostly right requests with some flaws, repeated ones, moves of the cloc
 changes from outside. A step says nothing of what must come of it: `Comparison` does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
 from tests.model import observation
 from tests.model.arithmetic import SECOND, UPLOAD_WINDOW, Json
@@ -19,6 +19,9 @@ from tests.model.service_model import Ask
 from tests.support.contract_check import STATUSES
 from tests.support.emulator_client import Answer
 
+Query = dict[str, str]
+"""Parameters by name."""
+
 WRITERS: Final = (
     "ash_full",
     "ash_full",
@@ -28,7 +31,19 @@ WRITERS: Final = (
     "birch_full",
     "birch_full",
 )
-CANNOT_WRITE: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
+CANNOT_WRITE: Final = (
+    "ash_read",
+    "ash_expiring",
+    "ash_revoked",
+    "nobody",
+)
+FIRST_FILES: Final = (
+    "plain.png",
+    "subject.png",
+    "wide.png",
+    "plain.webp",
+)
+"""What Ash uploads at the beginning."""
 
 MAY_SUCCEED_LATER: Final = (402, 403, 429, 500, 503)
 """Statuses of refusals of which a repetition may be admitted."""
@@ -41,35 +56,41 @@ SUBMITTED: Final = (
     "/generations/product-photography",
 )
 """Paths of the writes that try out a scenario."""
-DELETED: Final = ("asset", "asset", "asset", "product", *INGREDIENTS)
+DELETED: Final = (
+    "asset",
+    "asset",
+    "asset",
+    "product",
+    *INGREDIENTS,
+)
 GENERATED: Final = (
     "product-photography",
     "product-photography",
     "edit-images",
     "upscale",
 )
-SCOPE_FILTERS: Final[tuple[dict[str, str], ...]] = (
+SCOPE_FILTERS: Final[Sequence[Query]] = (
     {},
     {"scope": "team"},
     {"scope": "global"},
     {"scope": "all"},
 )
-STATUS_FILTERS: Final[tuple[dict[str, str], ...]] = (
+STATUS_FILTERS: Final[Sequence[Query]] = (
     {"status": "queued"},
     {"status": "processing"},
     {"status": "completed"},
     {"status": "failed"},
 )
 
-WRONG_QUERIES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
-    ("invalid_request", {"limit": "101"}),
-    ("invalid_request", {"limit": "0"}),
-    ("invalid_request", {"colour": "red"}),
-    ("invalid_cursor", {"after": "made-up"}),
-    ("invalid_cursor", {"after": ""}),
+WRONG_PARAMETERS: Final[Sequence[Query]] = (
+    {"limit": "101"},
+    {"limit": "0"},
+    {"colour": "red"},
+    {"after": "made-up"},
+    {"after": ""},
 )
-"""Parameters that no list takes, each with the code of its refusal."""
-TARGETS: Final[tuple[tuple[str | None, ...], ...]] = (
+"""Parameters that no list takes: `after` is an invalid cursor."""
+TARGETS: Final[Sequence[Sequence[str | None]]] = (
     (None,),
     (None,),
     ("Ash",),
@@ -85,11 +106,15 @@ LONG_SPANS: Final = (600, 901, 86_399, 86_401)
 """The end of a credential, of an upload window, of the retention of keys."""
 
 
+Option = TypeVar("Option")
+
+
 class ClientSteps:
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
         self._ask = comparison.ask
         self._keys = 0
+        self._chance = Random()
         self._forget()
 
     @property
@@ -104,80 +129,96 @@ class ClientSteps:
         self._cursors: list[Ask] = []
         """Requests for a further page."""
 
+    def take(self, step: "Step", chance: Random) -> None:
+        """Take a step; all that it leaves open is drawn from `chance`."""
+        self._chance = chance
+        step(self)
+
     def begin(self) -> None:
         """Give Ash files, Products and an ingredient of each kind, and Birch a file."""
-        files = sample_files()
-        for file in (files[0], files[1], files[2], files[4]):
-            self._upload(file, "ash_full")
-        self._upload(files[0], "birch_full")
+        files = {file.name: file for file in sample_files()}
+        for name in FIRST_FILES:
+            self._upload(files[name], "ash_full")
+        self._upload(files["plain.png"], "birch_full")
         photos = self._state.ids("asset", "Ash")
         for path, body in first_bodies(photos):
-            self._ask(Ask("ash_full", "POST", path, body, self._fresh_key()))
+            self._post("ash_full", path, body)
         self.comparison.advance({"seconds": 7})
 
     # What steps have in common --------------------------------------------------------
 
-    def _key(self, chance: Random) -> str:
-        if one_in(10, chance):
-            return chance.choice(CANNOT_WRITE)
-        return chance.choice(WRITERS)
+    def _choice(self, options: Sequence[Option]) -> Option:
+        return self._chance.choice(options)
 
-    def _fault(
-        self,
-        chance: Random,
-        method: str,
-        path: str,
-    ) -> str | None:
+    def _one_in(self, number: int) -> bool:
+        """Return True once in so many draws."""
+        return self._chance.randrange(number) == 0
+
+    def _key(self) -> str:
+        if self._one_in(10):
+            return self._choice(CANNOT_WRITE)
+        return self._choice(WRITERS)
+
+    def _fault(self, ask: Ask) -> str | None:
         """Return the problem that the request asks for, by its header.
 
         It is mostly none, and else mostly one that the operation declares.
         """
-        if not one_in(8, chance):
+        if not self._one_in(8):
             return None
-        if one_in(8, chance):
-            return chance.choice([*STATUSES, "no-such-code"])
-        declared_codes = sorted(codes_of(method, path))
-        return chance.choice(declared_codes)
+        if self._one_in(8):
+            return self._choice([*STATUSES, "no-such-code"])
+        declared_codes = sorted(codes_of(ask.method, ask.path))
+        return self._choice(declared_codes)
 
-    def _bodies(self, chance: Random, key: str) -> RandomBodies:
+    def _bodies(self, key: str) -> RandomBodies:
         team = self.comparison.team_of(key)
-        return RandomBodies(chance, self._state, team)
+        return RandomBodies(self._chance, self._state, team)
 
     def _fresh_key(self) -> str:
         self._keys += 1
         return f"key {self._keys}"
 
+    def _post(
+        self,
+        key: str,
+        path: str,
+        body: Json,
+    ) -> Answer:
+        """Send a right POST with a fresh Idempotency-Key."""
+        idempotency_key = self._fresh_key()
+        return self._ask(Ask(key, "POST", path, body, idempotency_key))
+
     def _write(
         self,
-        chance: Random,
         method: str,
         path: str,
         key: str = "",
         body: Json | None = None,
     ) -> Answer:
         """Send a POST or PATCH: mostly right, sometimes with one flaw."""
-        key = key or self._key(chance)
-        idempotency_key = chance.choice(("again", "once more"))
-        if not one_in(6, chance):
+        key = key or self._key()
+        idempotency_key = self._choice(("again", "once more"))
+        if not self._one_in(6):
             idempotency_key = self._fresh_key()
         ask = Ask(key, method, path, body, idempotency_key)
-        bodies = self._bodies(chance, key)
+        bodies = self._bodies(key)
         if body is None:
             ask.body = bodies.body(ask.operation)
-        ask.fault = self._fault(chance, method, path)
+        ask.fault = self._fault(ask)
 
-        flaw = chance.randrange(16)
+        flaw = self._chance.randrange(16)
         if flaw == 0:
             ask.flaw = "invalid_input"
             ask.body = bodies.spoiled(ask.operation, ask.body)
         elif flaw == 1:
-            return self._malformed(chance, ask)
+            return self._malformed(ask)
 
         answer = self._ask(ask)
         may_succeed_later = answer.status in MAY_SUCCEED_LATER
         if ask.flaw is None:
             self._remember(ask, may_succeed_later)
-        if may_succeed_later and not one_in(2, chance):
+        if may_succeed_later and not self._one_in(2):
             return self._ask(replace(ask, fault=None))
         return answer
 
@@ -187,9 +228,9 @@ class ClientSteps:
         else:
             self._sent.append(ask)
 
-    def _malformed(self, chance: Random, ask: Ask) -> Answer:
+    def _malformed(self, ask: Ask) -> Answer:
         ask.flaw = "invalid_request"
-        match chance.randrange(4):
+        match self._chance.randrange(4):
             case 0:
                 ask.idempotency_key = None
                 return self._ask(ask)
@@ -203,18 +244,13 @@ class ClientSteps:
                 headers = {"content-type": "application/json"}
                 return self._ask(ask, content=b'{"name": ', headers=headers)
 
-    def _target(
-        self,
-        chance: Random,
-        key: str,
-        kind: str,
-    ) -> str:
+    def _target(self, key: str, kind: str) -> str:
         """Return the id of a resource: mostly one of the key's Team."""
         own_resources = self._own_resources(key, kind)
-        if own_resources and not one_in(8, chance):
-            resource = chance.choice(own_resources)
+        if own_resources and not self._one_in(8):
+            resource = self._choice(own_resources)
             return str(resource["id"])
-        return self._bodies(chance, key).reference(kind)
+        return self._bodies(key).reference(kind)
 
     def _own_resources(self, key: str, kind: str) -> list[Json]:
         team = self.comparison.team_of(key)
@@ -222,136 +258,146 @@ class ClientSteps:
 
     # Uploads --------------------------------------------------------------------------
 
-    def upload(self, chance: Random) -> None:
-        file = chance.choice(sample_files())
-        key = chance.choice(WRITERS)
+    def upload(self) -> None:
+        file = self._choice(sample_files())
+        key = self._choice(WRITERS)
         self._upload(file, key)
 
     def _upload(self, file: SampleFile, key: str) -> None:
-        opening = Ask(key, "POST", "/uploads", file.announced, self._fresh_key())
-        answer = self._ask(opening)
+        answer = self._post(key, "/uploads", file.announced)
         if answer.status != 201:
             return
         token = self.comparison.send_bytes(answer.id, file)
         path = f"/uploads/{answer.id}/complete"
-        body = {"upload_token": token}
-        self._ask(Ask(key, "POST", path, body, self._fresh_key()))
+        self._post(key, path, {"upload_token": token})
 
-    def use_sessions(self, chance: Random) -> None:
-        file = chance.choice(sample_files())
-        self._write(chance, "POST", "/uploads", body=file.announced)
-        for _ in range(chance.randrange(4)):
-            if self.comparison.sessions:
-                latest_ids = list(self.comparison.sessions)[-3:]
-                session_id = chance.choice(latest_ids)
-                step = chance.choice((self._send_bytes, self._complete))
-                step(chance, session_id)
+    def use_sessions(self) -> None:
+        file = self._choice(sample_files())
+        self._write("POST", "/uploads", body=file.announced)
+        for _ in range(self._chance.randrange(4)):
+            session_ids = list(self.comparison.sessions)
+            if not session_ids:
+                continue
+            session_id = self._choice(session_ids[-3:])
+            step = self._choice((self._send_bytes, self._complete))
+            step(session_id)
 
-    def _send_bytes(self, chance: Random, session_id: str) -> None:
-        files = list(sample_files())
-        if not one_in(4, chance):
-            session = self._state.resources["upload"][session_id]
-            files = [file for file in files if len(file.data) == session["size"]]
-        file = chance.choice(files)
+    def _session(self, session_id: str) -> Json:
+        return self._state.resources["upload"][session_id]
+
+    def _send_bytes(self, session_id: str) -> None:
+        files = sample_files()
+        if not self._one_in(4):
+            session = self._session(session_id)
+            files = files_of_size(session["size"])
+        file = self._choice(files)
         self.comparison.send_bytes(session_id, file)
 
-    def _complete(self, chance: Random, session_id: str) -> None:
-        session = self._state.resources["upload"][session_id]
+    def _complete(self, session_id: str) -> None:
+        session = self._session(session_id)
         token = session.get("token")
-        if token is None or one_in(6, chance):
+        if token is None or self._one_in(6):
             token = "upt_made_up"
-        if one_in(6, chance):
-            self.comparison.advance({"seconds": UPLOAD_WINDOW // SECOND})
+        if self._one_in(6):
+            window = UPLOAD_WINDOW // SECOND
+            self.comparison.advance({"seconds": window})
         path = f"/uploads/{session_id}/complete"
-        self._write(chance, "POST", path, body={"upload_token": token})
+        self._write("POST", path, body={"upload_token": token})
 
     # The Library ----------------------------------------------------------------------
 
-    def create(self, chance: Random) -> None:
-        kind = chance.choice(MADE_BY_CLIENTS)
-        self._write(chance, "POST", f"/{COLLECTIONS[kind]}")
+    def create(self) -> None:
+        kind = self._choice(MADE_BY_CLIENTS)
+        self._write("POST", f"/{COLLECTIONS[kind]}")
 
-    def change(self, chance: Random) -> None:
-        key = self._key(chance)
-        kind = chance.choice(MADE_BY_CLIENTS)
-        target = self._target(chance, key, kind)
-        self._write(chance, "PATCH", f"/{COLLECTIONS[kind]}/{target}", key)
+    def change(self) -> None:
+        key = self._key()
+        kind = self._choice(MADE_BY_CLIENTS)
+        target = self._target(key, kind)
+        self._write("PATCH", f"/{COLLECTIONS[kind]}/{target}", key)
 
-    def delete(self, chance: Random) -> None:
+    def delete(self) -> None:
         """Delete a resource, and ask for it again where that succeeded."""
-        key = self._key(chance)
-        kind = chance.choice(DELETED)
-        target = self._target(chance, key, kind)
+        key = self._key()
+        kind = self._choice(DELETED)
+        target = self._target(key, kind)
         products = self._own_resources(key, "product")
-        if kind == "asset" and products and not one_in(2, chance):
-            product = chance.choice(products)
-            target = chance.choice(product["asset_ids"])
+        if kind == "asset" and products and not self._one_in(2):
+            product = self._choice(products)
+            target = self._choice(product["asset_ids"])
         ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{target}")
-        ask.fault = self._fault(chance, ask.method, ask.path)
-        if one_in(12, chance):
+        ask.fault = self._fault(ask)
+        if self._one_in(12):
             ask.query = {"force": "true"}
             ask.flaw = "invalid_request"
 
         answer = self._ask(ask)
         if answer.status < 300:
-            method = chance.choice(("GET", "DELETE"))
+            method = self._choice(("GET", "DELETE"))
             self._ask(Ask(key, method, ask.path))
 
-    def generate(self, chance: Random) -> None:
-        workflow = chance.choice(GENERATED)
-        self._write(chance, "POST", f"/generations/{workflow}")
+    def generate(self) -> None:
+        workflow = self._choice(GENERATED)
+        self._write("POST", f"/generations/{workflow}")
 
     # The same again -------------------------------------------------------------------
 
-    def repeat(self, chance: Random) -> None:
+    def repeat(self) -> None:
         """Send an old request again: as it was, or with another body or credential."""
-        candidates = self._sent[-6:] + self._refused[-3:]
+        candidates = self._sent[-6:]
+        candidates += self._refused[-3:]
         if not candidates:
             return
 
-        old = chance.choice(candidates)
-        ask = Ask(old.key, old.method, old.path, old.body, old.idempotency_key)
-        ask.fault = self._fault(chance, ask.method, ask.path)
-        change = chance.randrange(5)
+        old = self._choice(candidates)
+        ask = Ask(
+            old.key,
+            old.method,
+            old.path,
+            old.body,
+            old.idempotency_key,
+        )
+        ask.fault = self._fault(ask)
+        change = self._chance.randrange(5)
         if change == 0 and old.kind != "upload":
-            bodies = self._bodies(chance, old.key)
+            bodies = self._bodies(old.key)
             ask.body = bodies.body(old.operation)
         elif change == 1:
-            ask.key = chance.choice(("ash_full", "ash_second", "birch_full"))
+            ask.key = self._choice(("ash_full", "ash_second", "birch_full"))
         self._ask(ask)
 
     # Reading --------------------------------------------------------------------------
 
-    def read(self, chance: Random) -> None:
-        kind = chance.choice(observation.LISTED)
-        step = chance.choice((self._read_resource, self._page_through))
-        step(chance, kind)
+    def read(self) -> None:
+        kind = self._choice(observation.LISTED)
+        step = self._choice((self._read_resource, self._page_through))
+        step(kind)
 
-    def _read_resource(self, chance: Random, kind: str) -> None:
-        key = self._key(chance)
-        identifier = self._bodies(chance, key).reference(kind)
+    def _read_resource(self, kind: str) -> None:
+        key = self._key()
+        identifier = self._bodies(key).reference(kind)
         resource_path = f"/{COLLECTIONS[kind]}/{identifier}"
-        path = chance.choice((resource_path, resource_path, "/team"))
+        path = self._choice((resource_path, resource_path, "/team"))
         ask = Ask(key, "GET", path)
-        ask.fault = self._fault(chance, ask.method, ask.path)
+        ask.fault = self._fault(ask)
         self._ask(ask)
 
-    def poll(self, chance: Random) -> None:
+    def poll(self) -> None:
         """Poll work, mostly unfinished: once, or as Retry-After says until it ends."""
         state = self._state
         work_ids = list(state.unfinished)
-        if one_in(4, chance):
+        if self._one_in(4):
             work_ids = self._ended_work()
         if not work_ids:
             return
 
-        work_id = chance.choice(work_ids)
+        work_id = self._choice(work_ids)
         collection = "generations"
         if work_id in state.resources["operation"]:
             collection = "operations"
         observer = OBSERVERS[state.owner[work_id] or ""]
         ask = Ask(observer, "GET", f"/{collection}/{work_id}")
-        polls = chance.choice((1, 1, 8))
+        polls = self._choice((1, 1, 8))
         for _ in range(polls):
             answer = self._ask(ask)
             if answer.status != 200 or answer.retry_after is None:
@@ -361,37 +407,46 @@ class ClientSteps:
 
     def _ended_work(self) -> list[str]:
         state = self._state
-        work_ids = [*state.resources["operation"], *state.resources["generation"]]
+        operations = list(state.resources["operation"])
+        generations = list(state.resources["generation"])
+        work_ids = operations + generations
         return [work_id for work_id in work_ids if work_id not in state.unfinished]
 
-    def _page_through(self, chance: Random, kind: str) -> None:
-        key = self._key(chance)
-        query = dict(self._filters(chance, kind))
-        query["limit"] = chance.choice(("1", "2", "100"))
-        ask = Ask(key, "GET", f"/{COLLECTIONS[kind]}", query=query)
-        if one_in(6, chance):
-            ask.flaw, wrong_parameters = chance.choice(WRONG_QUERIES)
+    def _page_through(self, kind: str) -> None:
+        key = self._key()
+        query = dict(self._filters(kind))
+        query["limit"] = self._choice(("1", "2", "100"))
+        path = f"/{COLLECTIONS[kind]}"
+        ask = Ask(key, "GET", path, query=query)
+        if self._one_in(6):
+            wrong_parameters = self._choice(WRONG_PARAMETERS)
             ask.query |= wrong_parameters
-        ask.fault = self._fault(chance, ask.method, ask.path)
+            ask.flaw = "invalid_request"
+            if "after" in wrong_parameters:
+                ask.flaw = "invalid_cursor"
+        ask.fault = self._fault(ask)
 
         for _ in range(3):
             answer = self._ask(ask)
-            if answer.status != 200 or not answer.json["page"]["has_more"]:
+            if answer.status != 200:
+                return
+            if not answer.json["page"]["has_more"]:
                 return
             ask = next_page(ask, answer)
             self._cursors.append(ask)
-            self._use_an_old_cursor(chance)
+            self._use_an_old_cursor()
 
-    def _filters(self, chance: Random, kind: str) -> dict[str, str]:
+    def _filters(self, kind: str) -> Query:
         if kind in INGREDIENTS:
-            return chance.choice(SCOPE_FILTERS)
-        pose_id = self._bodies(chance, "ash_full").reference("pose")
-        return chance.choice(filters_of(kind, pose_id))
+            return self._choice(SCOPE_FILTERS)
+        pose_id = self._bodies("ash_full").reference("pose")
+        return self._choice(filters_of(kind, pose_id))
 
-    def _use_an_old_cursor(self, chance: Random) -> None:
-        old = chance.choice(self._cursors[-5:])
-        refused = replace(old, after=None, flaw="invalid_cursor")
-        match chance.randrange(4):
+    def _use_an_old_cursor(self) -> None:
+        old = self._choice(self._cursors[-5:])
+        refused = replace(old, after=None)
+        refused.flaw = "invalid_cursor"
+        match self._chance.randrange(4):
             case 0 if old.kind != "product":
                 refused.query = other_filters(old)
                 self._ask(refused)
@@ -408,56 +463,64 @@ class ClientSteps:
 
     # From outside ---------------------------------------------------------------------
 
-    def let_time_pass(self, chance: Random) -> None:
+    def let_time_pass(self) -> None:
         spans: tuple[float, ...] = SPANS
-        if one_in(10, chance):
+        if self._one_in(10):
             spans = LONG_SPANS
-        by_seconds = {"seconds": chance.choice(spans)}
-        to_next_event = {"next_event": True}
-        move = chance.choice((by_seconds, by_seconds, to_next_event))
+        seconds = self._choice(spans)
+        by_seconds = {"seconds": seconds}
+        to_next_event: Json = {"next_event": True}
+        move = self._choice((by_seconds, by_seconds, to_next_event))
         self.comparison.advance(move)
 
-    def change_clock(self, chance: Random) -> None:
-        mode = chance.choice(("auto", "auto", "manual"))
+    def change_clock(self) -> None:
+        mode = self._choice(("auto", "auto", "manual"))
         self.comparison.set_clock(mode)
 
-    def change_team(self, chance: Random) -> None:
-        plenty = {"credits": 20, "concurrency_limit": 6, "subscription": "active"}
+    def change_team(self) -> None:
+        plenty = {
+            "credits": 20,
+            "concurrency_limit": 6,
+            "subscription": "active",
+        }
+        balance = self._choice((0, 1, 2, 12, 20))
+        limit = self._choice((0, 1, 3, 6))
+        subscription = self._choice(("active", "inactive"))
         changes: list[Json] = [
-            {"credits": chance.choice((0, 1, 2, 12, 20))},
-            {"concurrency_limit": chance.choice((0, 1, 3, 6))},
-            {"subscription": chance.choice(("active", "inactive"))},
+            {"credits": balance},
+            {"concurrency_limit": limit},
+            {"subscription": subscription},
             plenty,
             plenty,
         ]
-        name = chance.choice(("Ash", "Ash", "Birch"))
-        change = chance.choice(changes)
+        name = self._choice(("Ash", "Ash", "Birch"))
+        change = self._choice(changes)
         self.comparison.change_team(name, change)
 
-    def change_scenario(self, chance: Random) -> None:
+    def change_scenario(self) -> None:
         """Begin or end scenarios of everyone, of one Team, or of both.
 
         If one runs then, a client of each Team meets it.
         """
-        content = chance.choice(("rules", "rules", "timeline"))
+        content = self._choice(("rules", "rules", "timeline"))
         scenarios = [scenario for scenario in SCENARIOS if content in scenario]
-        scenario = chance.choice(scenarios)
-        for whose in chance.choice(TARGETS):
-            if one_in(4, chance):
+        scenario = self._choice(scenarios)
+        for whose in self._choice(TARGETS):
+            if self._one_in(4):
                 self.comparison.end_scenario(whose)
             else:
                 self.comparison.run_scenario(scenario, whose)
         if self.comparison.scenarios:
             for key in ("ash_full", "birch_full"):
-                path = chance.choice(SUBMITTED)
-                self._write(chance, "POST", path, key)
+                path = self._choice(SUBMITTED)
+                self._write("POST", path, key)
 
-    def save_and_load(self, chance: Random) -> None:
+    def save_and_load(self) -> None:
         self.comparison.save_and_load()
 
-    def reset(self, chance: Random) -> None:
+    def reset(self) -> None:
         """Reset the emulator: it starts again byte by byte, with its scenarios."""
-        if not one_in(2, chance):
+        if not self._one_in(2):
             for whose in list(self.comparison.scenarios):
                 self.comparison.end_scenario(whose)
         self.comparison.reset()
@@ -466,7 +529,9 @@ class ClientSteps:
             self.begin()
 
 
-STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
+Step = Callable[[ClientSteps], None]
+
+STEPS: Final[dict[Step, int]] = {
     ClientSteps.upload: 2,
     ClientSteps.use_sessions: 3,
     ClientSteps.create: 8,
@@ -486,9 +551,9 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
 """Weight of each step."""
 
 
-def one_in(number: int, chance: Random) -> bool:
-    """Return True once in so many draws."""
-    return chance.randrange(number) == 0
+def files_of_size(size_bytes: int) -> tuple[SampleFile, ...]:
+    files = sample_files()
+    return tuple(file for file in files if len(file.data) == size_bytes)
 
 
 def first_bodies(photos: list[str]) -> list[tuple[str, Json]]:
@@ -496,25 +561,41 @@ def first_bodies(photos: list[str]) -> list[tuple[str, Json]]:
 
     Photos belong to several Products, so that one deletion changes each differently.
     """
-    shoe = {"name": "Shoe", "asset_ids": photos[:2], "primary_asset_id": photos[0]}
-    sock = {"name": "Sock", "asset_ids": photos[3:], "primary_asset_id": photos[3]}
+    plain, subject, wide, webp = photos
+    shoe = {
+        "name": "Shoe",
+        "asset_ids": [plain, subject],
+        "primary_asset_id": plain,
+    }
+    sock = {
+        "name": "Sock",
+        "asset_ids": [webp],
+        "primary_asset_id": webp,
+    }
     outfit = {
         "name": "Outfit",
-        "asset_ids": [photos[3], photos[0]],
-        "primary_asset_id": photos[3],
+        "asset_ids": [webp, plain],
+        "primary_asset_id": webp,
     }
-    style = {"name": "Bright", "asset_ids": photos[:3]}
-    background = {"name": "Wall", "kind": "backdrop", "asset_id": photos[0]}
+    style = {
+        "name": "Bright",
+        "asset_ids": [plain, subject, wide],
+    }
+    background = {
+        "name": "Wall",
+        "kind": "backdrop",
+        "asset_id": plain,
+    }
     pose = {
         "name": "Sitting",
-        "asset_id": photos[0],
+        "asset_id": plain,
         "supported_camera_distances": ["far"],
     }
     model = {
         "name": "Eve",
         "age_range": "25-35",
         "gender": "female",
-        "asset_ids": photos[:1],
+        "asset_ids": [plain],
     }
     return [
         ("/products", shoe),
@@ -531,19 +612,25 @@ def next_page(ask: Ask, answer: Answer) -> Ask:
     """Return the request for the page after an answer."""
     last = answer.json["data"][-1]
     cursor = answer.json["page"]["next_cursor"]
+    query = {**ask.query, "after": cursor}
+    after = (last["created_at"], last["id"])
     return replace(
         ask,
-        query={**ask.query, "after": cursor},
-        after=(last["created_at"], last["id"]),
+        query=query,
+        after=after,
         fault=None,
     )
 
 
-def filters_of(kind: str, target: str) -> list[dict[str, str]]:
+def filters_of(kind: str, target: str) -> list[Query]:
     """Return filters that a list of a kind takes; `target` is the id of a pose."""
     match kind:
         case "asset":
-            return [{}, {"source": "upload"}, {"source": "generation"}]
+            return [
+                {},
+                {"source": "upload"},
+                {"source": "generation"},
+            ]
         case "operation":
             return [
                 {},
@@ -574,7 +661,7 @@ def other_collection(kind: str) -> str:
     return "/products"
 
 
-def other_filters(ask: Ask) -> dict[str, str]:
+def other_filters(ask: Ask) -> Query:
     """Return the query of a list with a filter of another value."""
     match ask.kind:
         case "asset":
@@ -585,10 +672,10 @@ def other_filters(ask: Ask) -> dict[str, str]:
 
 
 def with_other(
-    query: dict[str, str],
+    query: Query,
     name: str,
     values: tuple[str, str],
-) -> dict[str, str]:
+) -> Query:
     first, second = values
     value = first
     if query.get(name) == first:

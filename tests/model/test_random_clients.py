@@ -103,7 +103,7 @@ class Play:
             chance = Random(f"play {self.number}, step {number}")
             (step,) = chance.choices(steps, weights)
             comparison.say(f"Step {number}, {step.__name__}:")
-            step(clients, chance)
+            clients.take(step, chance)
             comparison.look()
 
     def weights(self) -> list[int]:
