@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from tests.support.contract_check import (
@@ -177,6 +177,13 @@ class Call:
         if self.json is None:
             return self.content
         return json_text.dumps(self.json).encode()
+
+
+class RuleCount(NamedTuple):
+    """How often a rule has matched, and how often it has fired."""
+
+    matched: int
+    fired: int
 
 
 def control_call(
@@ -531,10 +538,17 @@ class Client(ABC):
     def reset(self, sandbox: str | None = None) -> Json:
         return dict(self.told("POST", "/reset", sandbox=sandbox))
 
-    def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
+    def rules(self, path: str = "/scenario") -> dict[str, RuleCount]:
         """Return how often each rule has matched and fired, by its name."""
-        rules = self.told("GET", path)["rules"]
-        return {rule["name"]: (rule["matched"], rule["fired"]) for rule in rules}
+        counts: dict[str, RuleCount] = {}
+        for rule in self.told("GET", path)["rules"]:
+            count = RuleCount(rule["matched"], rule["fired"])
+            counts[rule["name"]] = count
+        return counts
+
+    def rule_count(self, name: str = "the rule") -> RuleCount:
+        """Return how often a rule has matched and fired."""
+        return self.rules()[name]
 
     def use(self, scenario: Any, path: str = "/scenario") -> Any:
         """Put a scenario in place of the running one, and return what is shown.
