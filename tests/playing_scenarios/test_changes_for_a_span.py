@@ -1,5 +1,7 @@
 """Changes of a timeline that end: `for` beside what they set."""
 
+from typing import NamedTuple
+
 import pytest
 
 from tests.support.emulator_client import FULL, OTHER, READ_ONLY, UPLOAD, Call, Json
@@ -9,7 +11,19 @@ from tests.support.every_operation import upscale_call
 WRITE = Call("POST", "/uploads", UPLOAD)
 READ = Call("GET", "/team")
 PAUSE: Json = {"admission": "paused", "for": "30s"}
-NO_CREDITS: Json = {"team": "Demo", "credits": 0, "for": "30s"}
+NO_CREDITS: Json = {
+    "team": "Demo",
+    "credits": 0,
+    "for": "30s",
+}
+INACTIVE: Json = {
+    "team": "Demo",
+    "subscription": "inactive",
+}
+REVOKED: Json = {
+    "credential": FULL,
+    "state": "revoked",
+}
 
 
 def run_timeline(emulator: EmulatorUnderTest, *changes: tuple[str, Json]) -> None:
@@ -24,58 +38,104 @@ def statuses_at(
     *seconds: float,
 ) -> dict[float, int]:
     """Send a request at each of some times since now, and return the statuses."""
-    began_at = emulator.now()
-    statuses = {}
+    statuses: dict[float, int] = {}
+    present: float = 0
     for second in seconds:
-        emulator.advance(second - (emulator.now() - began_at) / 1000)
+        emulator.advance(second - present)
+        present = second
         statuses[second] = emulator.send(call).status
     return statuses
 
 
-@pytest.mark.parametrize(
-    ("change", "call", "during", "afterwards"),
-    [
-        (PAUSE, WRITE, 503, 201),
-        ({"team": "Demo", "subscription": "inactive", "for": "30s"}, WRITE, 403, 201),
-        ({"team": "Demo", "requests_per_minute": 1, "for": "30s"}, READ, 429, 200),
-        ({"credential": FULL, "state": "revoked", "for": "30s"}, READ, 401, 200),
-        ({"credential": FULL, "profile": "read_only", "for": "30s"}, WRITE, 403, 201),
-        (
-            {
-                "credential": FULL,
-                "expires_at": "2026-01-01T00:00:00.000Z",
-                "for": "30s",
-            },
-            READ,
-            401,
-            200,
-        ),
-    ],
-    ids=str,
-)
+def remedy_of_the_last_request(emulator: EmulatorUnderTest) -> str:
+    (request,) = emulator.told("GET", "/requests?limit=1")["data"]
+    entry = emulator.told("GET", f"/requests/{request['sequence']}")
+    return str(entry["explanation"]["remedy"])
+
+
+class Effect(NamedTuple):
+    """What a request is answered during a change, and after it."""
+
+    change: Json
+    call: Call
+    during: int
+    afterwards: int
+
+
+EFFECTS = {
+    "a pause": Effect(
+        change={"admission": "paused"},
+        call=WRITE,
+        during=503,
+        afterwards=201,
+    ),
+    "no subscription": Effect(
+        change=INACTIVE,
+        call=WRITE,
+        during=403,
+        afterwards=201,
+    ),
+    "a rate limit": Effect(
+        change={"team": "Demo", "requests_per_minute": 1},
+        call=READ,
+        during=429,
+        afterwards=200,
+    ),
+    "a revoked credential": Effect(
+        change=REVOKED,
+        call=READ,
+        during=401,
+        afterwards=200,
+    ),
+    "a credential that only reads": Effect(
+        change={"credential": FULL, "profile": "read_only"},
+        call=WRITE,
+        during=403,
+        afterwards=201,
+    ),
+    "an expired credential": Effect(
+        change={"credential": FULL, "expires_at": "2026-01-01T00:00:00.000Z"},
+        call=READ,
+        during=401,
+        afterwards=200,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
 def test_a_change_ends_at_its_millisecond(
     emulator: EmulatorUnderTest,
-    change: Json,
-    call: Call,
-    during: int,
-    afterwards: int,
+    name: str,
 ) -> None:
+    effect = EFFECTS[name]
+    change = {**effect.change, "for": "30s"}
     run_timeline(emulator, ("10s", change))
 
-    statuses = statuses_at(emulator, call, 9.999, 10, 39.999, 40)
+    statuses = statuses_at(
+        emulator,
+        effect.call,
+        9.999,
+        10,
+        39.999,
+        40,
+    )
 
-    assert statuses[9.999] == afterwards
-    assert statuses[10] == during
-    assert statuses[39.999] == during
-    assert statuses[40] == afterwards
+    assert statuses[9.999] == effect.afterwards
+    assert statuses[10] == effect.during
+    assert statuses[39.999] == effect.during
+    assert statuses[40] == effect.afterwards
 
 
 def test_a_concurrency_limit_goes_back(
     emulator: EmulatorUnderTest,
     asset_id: str,
 ) -> None:
-    change = {"team": "Demo", "concurrency_limit": 0, "for": "30s"}
-    run_timeline(emulator, ("0s", change))
+    no_place = {
+        "team": "Demo",
+        "concurrency_limit": 0,
+        "for": "30s",
+    }
+    run_timeline(emulator, ("0s", no_place))
 
     during = emulator.send(upscale_call(asset_id, "a"))
     emulator.advance(30)
@@ -89,10 +149,9 @@ def test_a_refusal_names_the_end_of_the_pause(emulator: EmulatorUnderTest) -> No
     run_timeline(emulator, ("0s", PAUSE))
 
     emulator.send(WRITE)
-    (request,) = emulator.told("GET", "/requests?limit=1")["data"]
-    entry = emulator.told("GET", f"/requests/{request['sequence']}")
 
-    assert entry["explanation"]["remedy"] == "wait until 2026-01-01T00:00:30.000Z"
+    remedy = remedy_of_the_last_request(emulator)
+    assert remedy == "wait until 2026-01-01T00:00:30.000Z"
 
 
 @pytest.mark.emulator(clock="auto")
@@ -101,17 +160,25 @@ def test_an_auto_clock_skips_to_the_end_of_the_pause(
 ) -> None:
     run_timeline(emulator, ("0s", PAUSE))
 
-    statuses = [emulator.send(WRITE).status for _ in range(2)]
+    first = emulator.send(WRITE)
+    second = emulator.send(WRITE)
 
-    assert statuses == [503, 201]
+    assert first.status == 503
+    assert second.status == 201
 
 
 def test_a_pause_after_a_request_counts_its_span_from_then(
     emulator: EmulatorUnderTest,
 ) -> None:
-    after = {"match": {"operation": "getTeam"}}
-    timeline = [{"after": after, "set": PAUSE}]
-    emulator.use({"scenario": "after", "timeline": timeline})
+    emulator.use("""
+        scenario: after
+        timeline:
+          - after:
+              match: {operation: getTeam}
+            set:
+              admission: paused
+              for: 30s
+    """)
     emulator.advance(100)
     emulator.send(READ)
 
@@ -127,7 +194,7 @@ def test_credits_go_back_by_their_difference(
     emulator: EmulatorUnderTest,
     asset_id: str,
 ) -> None:
-    run_timeline(emulator, ("0s", {"team": "Demo", "credits": 5, "for": "30s"}))
+    run_timeline(emulator, ("0s", NO_CREDITS | {"credits": 5}))
     emulator.send(upscale_call(asset_id, "k"))
 
     during = emulator.credits()
@@ -142,7 +209,7 @@ def test_credits_that_were_spent_meanwhile_are_not_taken_twice(
     asset_id: str,
 ) -> None:
     emulator.set_team(credits_available=0)
-    run_timeline(emulator, ("0s", {"team": "Demo", "credits": 1, "for": "30s"}))
+    run_timeline(emulator, ("0s", NO_CREDITS | {"credits": 1}))
     emulator.send(upscale_call(asset_id, "k"))
 
     emulator.advance(30)
@@ -153,8 +220,14 @@ def test_credits_that_were_spent_meanwhile_are_not_taken_twice(
 def test_overlapping_spans_give_back_all_credits_at_the_later_end(
     emulator: EmulatorUnderTest,
 ) -> None:
-    some_credits = {"team": "Demo", "credits": 40, "for": "10s"}
-    run_timeline(emulator, ("0s", NO_CREDITS), ("10s", some_credits))
+    emulator.use("""
+        scenario: overlapping
+        timeline:
+          - at: 0s
+            set: {team: Demo, credits: 0, for: 30s}
+          - at: 10s
+            set: {team: Demo, credits: 40, for: 10s}
+    """)
     emulator.advance(20)
 
     after_the_first_end = emulator.credits()
@@ -169,48 +242,58 @@ def test_overlapping_spans_give_back_all_credits_at_the_later_end(
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("50s", "10s"), ("10s", "40s")],
-    ids=["one within the other", "one after the other"],
+    [
+        pytest.param("50s", "10s", id="one within the other"),
+        pytest.param("10s", "40s", id="one after the other"),
+    ],
 )
 @pytest.mark.parametrize(
-    ("change", "call", "during", "afterwards"),
-    [
-        ({"admission": "paused"}, WRITE, 503, 201),
-        ({"team": "Demo", "subscription": "inactive"}, WRITE, 403, 201),
-        ({"credential": FULL, "state": "revoked"}, READ, 401, 200),
-    ],
-    ids=["admission", "team", "credential"],
+    "name",
+    ["a pause", "no subscription", "a revoked credential"],
 )
 def test_where_spans_overlap_the_later_end_counts(
     emulator: EmulatorUnderTest,
-    change: Json,
-    call: Call,
-    during: int,
-    afterwards: int,
+    name: str,
     first: str,
     second: str,
 ) -> None:
+    effect = EFFECTS[name]
     run_timeline(
         emulator,
-        ("0s", {**change, "for": first}),
-        ("10s", {**change, "for": second}),
+        ("0s", {**effect.change, "for": first}),
+        ("10s", {**effect.change, "for": second}),
     )
 
-    statuses = statuses_at(emulator, call, 0, 10, 20, 49.999, 50)
+    statuses = statuses_at(
+        emulator,
+        effect.call,
+        0,
+        10,
+        20,
+        49.999,
+        50,
+    )
 
     assert statuses == {
-        0: during,
-        10: during,
-        20: during,
-        49.999: during,
-        50: afterwards,
+        0: effect.during,
+        10: effect.during,
+        20: effect.during,
+        49.999: effect.during,
+        50: effect.afterwards,
     }
 
 
 def test_a_pause_without_an_end_goes_on_after_one_with_an_end(
     emulator: EmulatorUnderTest,
 ) -> None:
-    run_timeline(emulator, ("0s", {"admission": "paused"}), ("10s", PAUSE))
+    emulator.use("""
+        scenario: a pause without an end
+        timeline:
+          - at: 0s
+            set: {admission: paused}
+          - at: 10s
+            set: {admission: paused, for: 30s}
+    """)
 
     statuses = statuses_at(emulator, WRITE, 0, 40, 1000)
 
@@ -218,7 +301,14 @@ def test_a_pause_without_an_end_goes_on_after_one_with_an_end(
 
 
 def test_an_opening_ends_a_span_early(emulator: EmulatorUnderTest) -> None:
-    run_timeline(emulator, ("0s", PAUSE), ("20s", {"admission": "open"}))
+    emulator.use("""
+        scenario: opened early
+        timeline:
+          - at: 0s
+            set: {admission: paused, for: 30s}
+          - at: 20s
+            set: {admission: open}
+    """)
 
     statuses = statuses_at(emulator, WRITE, 19.999, 20, 30)
 
@@ -228,23 +318,47 @@ def test_an_opening_ends_a_span_early(emulator: EmulatorUnderTest) -> None:
 def test_a_pause_that_began_after_an_opening_is_not_ended_by_an_older_span(
     emulator: EmulatorUnderTest,
 ) -> None:
-    run_timeline(
+    emulator.use("""
+        scenario: paused anew
+        timeline:
+          - at: 0s
+            set: {admission: paused, for: 30s}
+          - at: 10s
+            set: {admission: open}
+          - at: 20s
+            set: {admission: paused, for: 60s}
+    """)
+
+    statuses = statuses_at(
         emulator,
-        ("0s", PAUSE),
-        ("10s", {"admission": "open"}),
-        ("20s", {"admission": "paused", "for": "60s"}),
+        WRITE,
+        10,
+        20,
+        30,
+        79.999,
+        80,
     )
 
-    statuses = statuses_at(emulator, WRITE, 10, 20, 30, 79.999, 80)
-
-    assert statuses == {10: 201, 20: 503, 30: 503, 79.999: 503, 80: 201}
+    assert statuses == {
+        10: 201,
+        20: 503,
+        30: 503,
+        79.999: 503,
+        80: 201,
+    }
 
 
 def test_a_lasting_change_stays_after_the_end_of_a_span(
     emulator: EmulatorUnderTest,
 ) -> None:
-    inactive: Json = {"team": "Demo", "subscription": "inactive"}
-    run_timeline(emulator, ("0s", {**inactive, "for": "30s"}), ("10s", inactive))
+    emulator.use("""
+        scenario: inactive for good
+        timeline:
+          - at: 0s
+            set: {team: Demo, subscription: inactive, for: 30s}
+          - at: 10s
+            set: {team: Demo, subscription: inactive}
+    """)
 
     statuses = statuses_at(emulator, WRITE, 30, 1000)
 
@@ -261,8 +375,14 @@ def test_what_a_person_sets_meanwhile_stays(emulator: EmulatorUnderTest) -> None
 
 
 def test_only_the_fields_of_the_change_go_back(emulator: EmulatorUnderTest) -> None:
-    inactive = {"team": "Demo", "subscription": "inactive", "for": "60s"}
-    run_timeline(emulator, ("0s", NO_CREDITS), ("10s", inactive))
+    emulator.use("""
+        scenario: no Credits and no subscription
+        timeline:
+          - at: 0s
+            set: {team: Demo, credits: 0, for: 30s}
+          - at: 10s
+            set: {team: Demo, subscription: inactive, for: 60s}
+    """)
 
     emulator.advance(30)
 
@@ -294,19 +414,21 @@ def test_a_pause_whose_scenario_has_ended_has_no_known_end(
     emulator.without_scenario()
 
     emulator.send(WRITE)
-    (request,) = emulator.told("GET", "/requests?limit=1")["data"]
-    entry = emulator.told("GET", f"/requests/{request['sequence']}")
 
-    assert "wait until" not in entry["explanation"]["remedy"]
+    remedy = remedy_of_the_last_request(emulator)
+    assert "wait until" not in remedy
 
 
 def test_a_new_scenario_goes_back_to_what_the_old_one_has_left(
     emulator: EmulatorUnderTest,
 ) -> None:
-    inactive = {"team": "Demo", "subscription": "inactive", "for": "30s"}
-    run_timeline(emulator, ("0s", inactive))
+    run_timeline(emulator, ("0s", INACTIVE | {"for": "30s"}))
     emulator.send(READ)
-    active = {"team": "Demo", "subscription": "active", "for": "10s"}
+    active = {
+        "team": "Demo",
+        "subscription": "active",
+        "for": "10s",
+    }
     run_timeline(emulator, ("0s", active))
 
     statuses = statuses_at(emulator, WRITE, 0, 10, 30)
@@ -315,20 +437,32 @@ def test_a_new_scenario_goes_back_to_what_the_old_one_has_left(
 
 
 def test_a_scenario_for_one_team_pauses_it_alone(emulator: EmulatorUnderTest) -> None:
-    timeline = [{"at": "0s", "set": PAUSE}]
-    scenario = {"scenario": "of one Team", "timeline": timeline}
+    scenario = {
+        "scenario": "of one Team",
+        "timeline": [{"at": "0s", "set": PAUSE}],
+    }
     emulator.use(scenario, "/scenario?team=Other")
+    write_of_other = Call("POST", "/uploads", UPLOAD, key=OTHER)
 
     demo = emulator.send(WRITE)
-    other = statuses_at(emulator, Call("POST", "/uploads", UPLOAD, key=OTHER), 0, 30)
+    other = statuses_at(emulator, write_of_other, 0, 30)
 
     assert demo.status == 201
     assert other == {0: 503, 30: 201}
 
 
 def test_a_state_file_keeps_the_ends(emulator: EmulatorUnderTest) -> None:
-    revoked = {"credential": READ_ONLY, "state": "revoked", "for": "30s"}
-    run_timeline(emulator, ("0s", NO_CREDITS), ("0s", revoked), ("0s", PAUSE))
+    revoked = {
+        "credential": READ_ONLY,
+        "state": "revoked",
+        "for": "30s",
+    }
+    run_timeline(
+        emulator,
+        ("0s", NO_CREDITS),
+        ("0s", revoked),
+        ("0s", PAUSE),
+    )
     emulator.send(READ)
     saved = emulator.ask("GET", "/state").body
     emulator.told("POST", "/reset")
