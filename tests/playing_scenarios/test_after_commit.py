@@ -7,8 +7,15 @@ from tests.support.emulator_under_test import EmulatorUnderTest
 from tests.support.every_operation import upscale_call
 
 UPSCALE: Json = {"operation": "createUpscaleGeneration"}
-LOST: Json = {"network": "reset", "at": "after_commit"}
-REPLACED: Json = {"problem": "internal_error", "at": "after_commit"}
+LOST: Json = {
+    "network": "reset",
+    "at": "after_commit",
+}
+REPLACED: Json = {
+    "problem": "internal_error",
+    "at": "after_commit",
+}
+CREATE_UPLOAD = Call("POST", "/uploads", UPLOAD)
 
 
 def send_lost(emulator: EmulatorUnderTest, call: Call) -> None:
@@ -29,7 +36,9 @@ def test_a_replay_can_be_lost_as_well(
     answer = emulator.send(call)
 
     assert answer.status == 202
-    assert emulator.rules() == {"the rule": (4, 3)}
+    rule = emulator.rule_count()
+    assert rule.matched == 4
+    assert rule.fired == 3
     assert emulator.count("/generations") == 1
 
 
@@ -40,10 +49,13 @@ def test_a_replay_can_be_replaced_as_well(
     call = upscale_call(asset_id, "k")
     emulator.rule(UPSCALE, REPLACED, {"nth": "1-2"})
 
-    statuses = [emulator.send(call).status for _ in range(3)]
+    answers = [emulator.send(call) for _ in range(3)]
 
+    statuses = [answer.status for answer in answers]
     assert statuses == [500, 500, 202]
-    assert emulator.rules() == {"the rule": (3, 2)}
+    rule = emulator.rule_count()
+    assert rule.matched == 3
+    assert rule.fired == 2
     assert emulator.credits() == 99
 
 
@@ -61,7 +73,9 @@ def test_a_refused_request_is_neither_lost_nor_counted(
     assert refused.code == "invalid_input"
     assert "emulator-rule" not in refused.headers
     assert first.status == 202
-    assert emulator.rules() == {"the rule": (1, 0)}
+    rule = emulator.rule_count()
+    assert rule.matched == 1
+    assert rule.fired == 0
 
 
 def test_the_journal_names_no_rule_for_a_refused_request(
@@ -81,61 +95,90 @@ def test_a_replayed_refusal_is_neither_lost_nor_counted(
     asset_id: str,
 ) -> None:
     emulator.set_team(credits_available=0)
-    emulator.send(upscale_call(asset_id, "k"))
+    call = upscale_call(asset_id, "k")
+    emulator.send(call)
     emulator.rule(UPSCALE, LOST)
 
-    replay = emulator.send(upscale_call(asset_id, "k"))
+    replay = emulator.send(call)
 
     assert replay.code == "insufficient_credits"
-    assert emulator.rules() == {"the rule": (0, 0)}
+    rule = emulator.rule_count()
+    assert rule.matched == 0
+    assert rule.fired == 0
 
 
 def test_a_request_that_another_rule_refuses_is_not_counted(
     emulator: EmulatorUnderTest,
 ) -> None:
-    match: Json = {"operation": "createUpload"}
-    refusing = {"name": "refuses", "match": match, "when": {"nth": 1}}
-    losing = {"name": "loses", "match": match, "when": {"nth": 2}}
-    rules = [
-        {**refusing, "then": {"problem": "service_unavailable"}},
-        {**losing, "then": LOST},
-    ]
-    emulator.use({"scenario": "two rules", "rules": rules})
+    emulator.use("""
+        scenario: two rules
+        rules:
+          - name: refuses
+            match: {operation: createUpload}
+            when: {nth: 1}
+            then: {problem: service_unavailable}
+          - name: loses
+            match: {operation: createUpload}
+            when: {nth: 2}
+            then: {network: reset, at: after_commit}
+    """)
 
-    statuses = [emulator.post("/uploads", UPLOAD).status for _ in range(2)]
-    send_lost(emulator, Call("POST", "/uploads", UPLOAD))
+    first = emulator.send(CREATE_UPLOAD)
+    second = emulator.send(CREATE_UPLOAD)
+    send_lost(emulator, CREATE_UPLOAD)
 
-    assert statuses == [503, 201]
-    assert emulator.rules() == {"refuses": (3, 1), "loses": (2, 1)}
+    assert first.status == 503
+    assert second.status == 201
+    refusing = emulator.rule_count("refuses")
+    losing = emulator.rule_count("loses")
+    assert refusing.matched == 3
+    assert refusing.fired == 1
+    assert losing.matched == 2
+    assert losing.fired == 1
 
 
 def test_a_rule_after_the_commit_goes_before_a_later_rule(
     emulator: EmulatorUnderTest,
 ) -> None:
-    match: Json = {"operation": "createUpload"}
-    rules = [
-        {"name": "loses", "match": match, "when": {"nth": 1}, "then": LOST},
-        {"name": "refuses", "match": match, "then": {"problem": "internal_error"}},
-    ]
-    emulator.use({"scenario": "two rules", "rules": rules})
+    emulator.use("""
+        scenario: two rules
+        rules:
+          - name: loses
+            match: {operation: createUpload}
+            when: {nth: 1}
+            then: {network: reset, at: after_commit}
+          - name: refuses
+            match: {operation: createUpload}
+            then: {problem: internal_error}
+    """)
 
-    send_lost(emulator, Call("POST", "/uploads", UPLOAD))
-    second = emulator.post("/uploads", UPLOAD)
+    send_lost(emulator, CREATE_UPLOAD)
+    second = emulator.send(CREATE_UPLOAD)
 
     assert second.code == "internal_error"
-    assert emulator.rules() == {"loses": (1, 1), "refuses": (2, 1)}
+    losing = emulator.rule_count("loses")
+    refusing = emulator.rule_count("refuses")
+    assert losing.matched == 1
+    assert losing.fired == 1
+    assert refusing.matched == 2
+    assert refusing.fired == 1
 
 
 def test_requests_are_counted_in_the_order_of_their_commits(
     emulator: EmulatorUnderTest,
     asset_id: str,
 ) -> None:
-    held: Json = {**UPSCALE, "idempotency_key": "held"}
-    rules = [
-        {"name": "holds", "match": held, "then": {"hold": "10s"}},
-        {"name": "replaces", "match": UPSCALE, "when": {"nth": 1}, "then": REPLACED},
-    ]
-    emulator.use({"scenario": "a later commit", "rules": rules})
+    emulator.use("""
+        scenario: a later commit
+        rules:
+          - name: holds
+            match: {operation: createUpscaleGeneration, idempotency_key: held}
+            then: {hold: 10s}
+          - name: replaces
+            match: {operation: createUpscaleGeneration}
+            when: {nth: 1}
+            then: {problem: internal_error, at: after_commit}
+    """)
 
     first, second, _ = emulator.together(
         upscale_call(asset_id, "held"),
@@ -145,4 +188,9 @@ def test_requests_are_counted_in_the_order_of_their_commits(
 
     assert second.status == 500
     assert first.status == 202
-    assert emulator.rules() == {"holds": (1, 1), "replaces": (2, 1)}
+    holding = emulator.rule_count("holds")
+    replacing = emulator.rule_count("replaces")
+    assert holding.matched == 1
+    assert holding.fired == 1
+    assert replacing.matched == 2
+    assert replacing.fired == 1
