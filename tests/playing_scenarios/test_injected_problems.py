@@ -7,7 +7,7 @@ import pytest
 
 from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.contract_check import STATUSES
-from tests.support.emulator_client import UPLOAD, Answer, Json
+from tests.support.emulator_client import UPLOAD, Answer, Json, RuleCount
 from tests.support.emulator_under_test import EmulatorUnderTest, settings_of
 from tests.support.every_operation import CALLS, CAUSES, Things, prepare, upscale_call
 from tests.support.pictures import picture
@@ -22,20 +22,30 @@ def prepared() -> Iterator[tuple[EmulatorUnderTest, Things]]:
 
 def _able(emulator: EmulatorUnderTest, code: str) -> str:
     """Return an operation that can return a code: the last, as writes have more of them."""
+    able_operations = _all_able(emulator, code)
+    return able_operations[-1]
+
+
+def _all_able(emulator: EmulatorUnderTest, code: str) -> list[str]:
+    """Return the operations that can return a code."""
     operations = emulator.application.contract.operations
     return [
         name for name, operation in operations.items() if code in operation.all_codes
-    ][-1]
+    ]
 
 
 def _form(answer: Answer) -> Json:
     """Return the parts that all problems of one code share, injected or real."""
     problem = answer.json
+    header_names = [name for name, _ in answer.raw_headers]
     return {
-        "headers": sorted(name for name, _ in answer.raw_headers),
+        "headers": sorted(header_names),
         "content-type": answer.headers["content-type"],
         "members": list(problem),
-        **{name: problem[name] for name in ("type", "title", "status", "code")},
+        "type": problem["type"],
+        "title": problem["title"],
+        "status": problem["status"],
+        "code": problem["code"],
     }
 
 
@@ -47,7 +57,8 @@ def test_a_problem_of_the_header_has_the_form_of_a_real_one(
 ) -> None:
     real = CAUSES[code](emulator)
     other, things = prepared
-    call = CALLS[_able(other, code)](things)
+    operation = _able(other, code)
+    call = CALLS[operation](things)
     call.headers = {"Emulator-Fault": code}
 
     injected = other.send(call)
@@ -74,7 +85,8 @@ def test_a_problem_of_a_rule_differs_from_that_of_the_header_by_the_rules_name(
     emulator.without_scenario()
 
     form = _form(by_header)
-    form["headers"] = sorted([*form["headers"], "emulator-rule"])
+    form["headers"].append("emulator-rule")
+    form["headers"].sort()
     assert _form(by_rule) == form
     assert by_rule.json["detail"] == by_header.json["detail"]
 
@@ -112,7 +124,11 @@ def test_an_unfinished_operation_is_said_to_be_in_progress_before_a_finished_one
     emulator: EmulatorUnderTest,
     asset_id: str,
 ) -> None:
-    background = {"name": "New", "kind": "backdrop", "asset_id": asset_id}
+    background = {
+        "name": "New",
+        "kind": "backdrop",
+        "asset_id": asset_id,
+    }
     running = emulator.post("/backgrounds", background)
     emulator.rule({"work": "pose.create"}, {"duration": "0s"})
     finished = emulator.author("pose")
@@ -158,15 +174,23 @@ def test_a_request_can_ask_for_its_own_codes(
 
 
 def test_the_header_precedes_the_scenario(emulator: EmulatorUnderTest) -> None:
-    emulator.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
+    emulator.rule(
+        {"operation": "getTeam"},
+        {"problem": "internal_error"},
+        {"nth": 1},
+    )
+    rate_limited = {"Emulator-Fault": "rate_limited"}
 
-    by_header = emulator.get("/team", headers={"Emulator-Fault": "rate_limited"})
-    counted = emulator.rules()
-    statuses = [emulator.get("/team").status for _ in range(2)]
+    by_header = emulator.get("/team", headers=rate_limited)
+    rule = emulator.rule_count()
+    first = emulator.get("/team")
+    second = emulator.get("/team")
 
     assert by_header.status == 429
-    assert counted == {"the rule": (0, 0)}
-    assert statuses == [500, 200]
+    assert rule.matched == 0
+    assert rule.fired == 0
+    assert first.status == 500
+    assert second.status == 200
 
 
 def test_the_header_does_nothing_without_an_operation(
@@ -175,45 +199,58 @@ def test_the_header_does_nothing_without_an_operation(
     url = emulator.upload(picture())["url"]
     headers = {"Emulator-Fault": "internal_error"}
 
-    assert emulator.get("/nothing", headers=headers).status == 404
-    assert emulator.delete("/team", headers=headers).status == 405
-    assert emulator.ask("GET", "/clock", headers=headers).status == 200
-    assert emulator.fetch(url, headers=headers).status == 200
+    unknown_path = emulator.get("/nothing", headers=headers)
+    wrong_method = emulator.delete("/team", headers=headers)
+    clock = emulator.ask("GET", "/clock", headers=headers)
+    download = emulator.fetch(url, headers=headers)
+
+    assert unknown_path.status == 404
+    assert wrong_method.status == 405
+    assert clock.status == 200
+    assert download.status == 200
 
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])
 def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(
     emulator: EmulatorUnderTest,
+    asset_id: str,
     then: Json,
 ) -> None:
-    call = upscale_call(emulator.assets(1)[0], "k")
+    call = upscale_call(asset_id, "k")
     first = emulator.send(call)
     emulator.rule({"operation": "createUpscaleGeneration"}, then)
 
     replay = emulator.send(call)
     entry = emulator.told("GET", "/requests")["data"][0]
     described = emulator.told("GET", f"/requests/{entry['request_id']}")
+    explained_rule = described["explanation"]["rules"][0]
+    rule = emulator.rule_count()
 
     assert replay.body == first.body
-    assert emulator.rules() == {"the rule": (1, 0)}
+    assert rule.matched == 1
+    assert rule.fired == 0
     assert entry["rule"] is None
-    assert described["explanation"]["rules"][0]["did"] == "nothing"
+    assert explained_rule["did"] == "nothing"
 
 
 @pytest.mark.parametrize(
     "then",
     [
-        {"problem": "internal_error", "at": "after_commit"},
-        {"network": {"latency": "1ms"}, "at": "after_commit"},
+        pytest.param({"problem": "internal_error"}, id="replaced"),
+        pytest.param({"network": {"latency": "1ms"}}, id="late"),
     ],
-    ids=["replaced", "late"],
 )
 def test_a_rule_is_named_by_its_own_answer_and_not_by_the_true_one(
     emulator: EmulatorUnderTest,
+    asset_id: str,
     then: Json,
 ) -> None:
-    call = upscale_call(emulator.assets(1)[0], "k")
-    emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})
+    call = upscale_call(asset_id, "k")
+    emulator.rule(
+        {"operation": "createUpscaleGeneration"},
+        {**then, "at": "after_commit"},
+        {"nth": 1},
+    )
 
     first = emulator.send(call)
     second = emulator.send(call)
@@ -221,7 +258,9 @@ def test_a_rule_is_named_by_its_own_answer_and_not_by_the_true_one(
     assert first.headers["emulator-rule"] == "the rule"
     assert second.status == 202
     assert "emulator-rule" not in second.headers
-    assert emulator.rules() == {"the rule": (2, 1)}
+    rule = emulator.rule_count()
+    assert rule.matched == 2
+    assert rule.fired == 1
 
 
 @pytest.mark.emulator(rate_limits=False)
@@ -231,14 +270,15 @@ def test_the_first_call_of_each_operation_has_the_problem(
     code: str,
 ) -> None:
     things = prepare(emulator)
-    able = [
-        name
-        for name, operation in emulator.application.contract.operations.items()
-        if code in operation.all_codes
-    ]
+    able_operations = _all_able(emulator, code)
     emulator.use({"use": f"problem:{code}"})
 
-    outcomes = {name: emulator.send(CALLS[name](things)).outcome for name in able}
+    for operation in able_operations:
+        call = CALLS[operation](things)
+        answer = emulator.send(call)
+        assert answer.status == STATUSES[code]
+        assert answer.code == code
 
-    assert outcomes == dict.fromkeys(able, (STATUSES[code], code))
-    assert emulator.rules() == {f"first {name}": (1, 1) for name in able}
+    counts = emulator.rules()
+    assert counts.keys() == {f"first {operation}" for operation in able_operations}
+    assert set(counts.values()) == {RuleCount(matched=1, fired=1)}
