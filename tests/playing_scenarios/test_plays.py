@@ -81,7 +81,14 @@ class Player:
         body: Any = None,
         key: str = "k",
     ) -> str:
-        return self.send(Call(method, path, body, key=self.key, idempotency_key=key))
+        call = Call(
+            method,
+            path,
+            body,
+            key=self.key,
+            idempotency_key=key,
+        )
+        return self.send(call)
 
     def get(self, path: str) -> str:
         return self.ask("GET", path)
@@ -99,10 +106,11 @@ class Player:
         `statuses` are those of answers after which it is sent again. Returns how long
         that took, too.
         """
+        passing = statuses or (429, 503)
         waited = 0
         for _ in range(20):
             answer = self.client.send(call)
-            if answer.status not in (statuses or (429, 503)):
+            if answer.status not in passing:
                 return f"{self.note(answer)} after {waited} s"
             seconds = answer.retry_after or 0
             self.client.advance(seconds)
@@ -153,8 +161,8 @@ class Player:
         work = self.client.get(self.work, self.key).json
         ended = self.client.wait_for(work, self.key)
         if ended["object"] == "generation":
-            outputs = ended["outputs"]
-            codes = [output["error"]["code"] for output in outputs if output["error"]]
+            errors = [output["error"] for output in ended["outputs"]]
+            codes = [error["code"] for error in errors if error is not None]
             return " ".join([ended["status"], *codes])
         if ended["error"] is not None:
             return str(ended["error"]["code"])
@@ -205,10 +213,16 @@ class Player:
     def notice(self) -> str:
         """Return the headers of a list that say that it is on its way out."""
         headers = self.client.get("/poses").headers
-        return ", ".join(headers[name] for name in ("deprecation", "sunset", "link"))
+        notice = [
+            headers["deprecation"],
+            headers["sunset"],
+            headers["link"],
+        ]
+        return ", ".join(notice)
 
     def spent(self) -> str:
-        return f"{self._credits - self.client.team()['credits']} spent"
+        team = self.client.team()
+        return f"{self._credits - team['credits']} spent"
 
     def wait(self, seconds: float) -> None:
         self.client.advance(seconds)
@@ -235,7 +249,10 @@ PAUSED: Final = "service_unavailable, wait 10 s"
 LAPSED: Final = "subscription_required"
 DENIED: Final = "permission_denied"
 TWO_LOST: Final = "completed content_rejected timed_out"
-SHOTS: Final[Json] = {"output_mode": "single_shots", "image_count": 4}
+SHOTS: Final[Json] = {
+    "output_mode": "single_shots",
+    "image_count": 4,
+}
 SHOOT: Final[Json] = {"output_mode": "photoshoot"}
 NOTICE: Final = (
     "@1767225600, "
@@ -245,7 +262,11 @@ NOTICE: Final = (
 
 
 def product(asset_id: str) -> Json:
-    return {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
+    return {
+        "name": "Shirt",
+        "asset_ids": [asset_id],
+        "primary_asset_id": asset_id,
+    }
 
 
 PLAYED: set[str] = set()
@@ -268,7 +289,8 @@ def plays_on_the_wire(scenario: str) -> pytest.MarkDecorator:
 def playing(client: Client) -> Iterator[None]:
     """Let every rule of a client's scenario act."""
     yield
-    idle_rules = [name for name, (_, fired) in client.rules().items() if not fired]
+    counts = client.rules()
+    idle_rules = [name for name in counts if counts[name].fired == 0]
     assert idle_rules == []
 
 
@@ -356,8 +378,12 @@ def test_an_asset_that_is_large_enough_is_upscaled_to_a_higher_resolution(
 ) -> None:
     assert player.upscale() == "already_at_target_resolution"
 
-    body = upscale_call(player.asset, "").json | {"target_resolution": "4k"}
-    assert player.ask("POST", "/generations/upscale", body) == "202"
+    larger: Json = {
+        "asset_id": player.asset,
+        "target_resolution": "4k",
+        "output_format": "png",
+    }
+    assert player.ask("POST", "/generations/upscale", larger) == "202"
 
 
 @plays("answer-lost")
@@ -500,8 +526,9 @@ def test_an_internal_error_is_repeated_with_the_same_key(player: Player) -> None
 def test_a_cursor_that_is_refused_once_works_afterwards(player: Player) -> None:
     for key in "12":
         assert player.upscale(key) == "202"
+    body = product(player.asset)
     for key in "34":
-        assert player.ask("POST", "/products", product(player.asset), key) == "201"
+        assert player.ask("POST", "/products", body, key) == "201"
 
     assert player.complete() == "201"
 
@@ -680,7 +707,8 @@ def test_slow_work_asks_for_long_waits(wire_player: Player) -> None:
 
 
 def test_every_scenario_of_the_library_is_played() -> None:
-    library = {file.stem for file in (ROOT / "scenarios").glob("*.yaml")}
+    files = (ROOT / "scenarios").glob("*.yaml")
+    library = {file.stem for file in files}
 
     assert library == {*PLAYED, "flaky-network"}
 
@@ -710,9 +738,8 @@ class Persistent(ServedClient):
                 if answer.body:
                     assert isinstance(answer.json, dict)
             except FAILURES as failure:
-                self.failures.update(
-                    kind for kind in FAILURES if isinstance(failure, kind)
-                )
+                kinds = [kind for kind in FAILURES if isinstance(failure, kind)]
+                self.failures.update(kinds)
             else:
                 return answer
         raise AssertionError(f"{call.method} {call.target} was never answered")
@@ -726,7 +753,8 @@ def test_a_client_that_retries_with_the_same_keys_comes_through_a_flaky_network(
     with playing(wire_client(server, "flaky-network", "auto")):
         (asset_id,) = persistent.assets(1)
         for number in range(12):
-            work = persistent.send(upscale_call(asset_id, f"k{number}")).json
+            order = upscale_call(asset_id, f"k{number}")
+            work = persistent.send(order).json
             while work["status"] not in TERMINAL:
                 work = persistent.get(f"/generations/{work['id']}").json
             assert work["status"] == "completed"
