@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from image_workflow_emulator.cli.program import PROGRAM
 from tests.support.served import ROOT
@@ -16,20 +17,35 @@ Stands for any text within a line, or for any lines where it ends one.
 """
 
 
-def fences(page: Path, *languages: str) -> list[tuple[str, str]]:
-    """The language and the text of each block, or of those in some languages."""
-    text = page.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A block of a page, with the language that its fence names."""
+
+    language: str
+    text: str
+
+
+def text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def fences(page: Path, *languages: str) -> list[Block]:
+    """The blocks of a page, or those in some languages."""
+    fenced = FENCE.findall(text_of(page))
+    blocks = [Block(language, text) for language, text in fenced]
     if not languages:
         return blocks
-    return [block for block in blocks if block[0] in languages]
+    return [block for block in blocks if block.language in languages]
 
 
 def path_with_program(folder: Path) -> str:
     """Put the emulator's command into a folder, and return a PATH that leads to it."""
     run_emulator = f'exec "{sys.executable}" -m image_workflow_emulator "$@"'
-    write_program(folder / "bin" / PROGRAM, f'PYTHONPATH="{ROOT}" {run_emulator}\n')
-    return os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
+    programs = folder / "bin"
+    write_program(programs / PROGRAM, f'PYTHONPATH="{ROOT}" {run_emulator}\n')
+    return f"{programs}{os.pathsep}{os.environ['PATH']}"
 
 
 def write_program(file: Path, script: str) -> None:

@@ -24,7 +24,7 @@ from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
 from image_workflow_emulator.settings import OPTIONS
 from tests.cli.command import request_bytes
-from tests.packaging.pages import DOCUMENTATION, fences, path_with_program
+from tests.packaging.pages import DOCUMENTATION, fences, path_with_program, text_of
 from tests.support.commands import command_names
 from tests.support.contract_check import read_contract
 from tests.support.emulator_under_test import EmulatorUnderTest
@@ -32,15 +32,19 @@ from tests.support.every_operation import CONTRACT
 from tests.support.served import ROOT, run_bash, serving
 
 MANUAL = DOCUMENTATION[1:]
-PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
+PAGES = {path: text_of(path) for path in DOCUMENTATION}
 CODE = re.compile(r"`([^`]+)`")
+ROW = re.compile(r"^\|(.*)\|$", re.MULTILINE)
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+LINKED = re.compile(r"\]\(([^)]+)\)")
 MAX_CELL_CHARACTERS = 150
 """The characters of a cell that can be read at a glance, ids of operations included."""
 
 
 def page(title: str) -> str:
     """A page of the documentation, by its title."""
-    return next(text for text in PAGES.values() if text.startswith(f"# {title}\n"))
+    (text,) = [text for text in PAGES.values() if text.startswith(f"# {title}\n")]
+    return text
 
 
 def cells_of(line: str) -> list[str]:
@@ -51,17 +55,20 @@ def cells_of(line: str) -> list[str]:
 
 def rows(text: str) -> list[list[str]]:
     """The cells of every table in a text, without headings."""
-    lines = re.findall(r"^\|(.*)\|$", text, re.MULTILINE)
-    table = [cells_of(line) for line in lines]
-    rules = [number for number, cells in enumerate(table) if set(cells[0]) == {"-"}]
-    headings = [number - 1 for number in rules]
-    left_out = {*rules, *headings}
-    return [cells for number, cells in enumerate(table) if number not in left_out]
+    body: list[list[str]] = []
+    for line in ROW.findall(text):
+        cells = cells_of(line)
+        is_rule = set(cells[0]) == {"-"}
+        if is_rule:
+            body.pop()  # the heading above it
+        else:
+            body.append(cells)
+    return body
 
 
 SHOWN: list[str] = []
 for path in DOCUMENTATION:
-    files = [text for _, text in fences(path, "yaml")]
+    files = [block.text for block in fences(path, "yaml")]
     SHOWN += [text for text in files if not text.startswith("given:")]
 """The scenarios and the worlds that the documentation shows.
 
@@ -73,22 +80,26 @@ def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
     expected = {}
     for option in OPTIONS:
         typed = f"`{option.flag} {option.kind.placeholder}`"
-        expected[typed] = [f"`{option.variable}`", option.default]
+        variable = f"`{option.variable}`"
+        expected[typed] = [variable, option.default]
 
     documented = {}
-    for row in rows(page("Commands and options")):
-        if row[0].startswith("`--"):
-            documented[row[0]] = row[1:3]
+    for option_cell, *cells in rows(page("Commands and options")):
+        if option_cell.startswith("`--"):
+            documented[option_cell] = cells[:2]
 
     assert documented == expected
 
 
+COMMAND = re.compile(r"[a-z]+(?: [a-z]+)?\b(?!-)")
+
+
 def test_every_command_is_in_the_table() -> None:
     documented = set()
-    for row in rows(page("Commands and options")):
-        for span in CODE.findall(row[0]):
-            words = span.replace("[", "").replace("]", "")
-            command = re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", words)
+    for first_cell, *_ in rows(page("Commands and options")):
+        for span in CODE.findall(first_cell):
+            words = re.sub(r"[\[\]]", "", span)
+            command = COMMAND.match(words)
             if command:
                 documented.add(command[0].strip())
 
@@ -115,7 +126,7 @@ def control_requests() -> list[str]:
 def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
     documented = []
     for cell, *_ in rows(page("The control plane")):
-        method = cell.partition(" ")[0]
+        method = cell.split()[0]
         path = CODE.findall(cell)[0]
         documented.append(f"{method} {path}")
 
@@ -129,7 +140,7 @@ def schema_words() -> set[str]:
     By its published schema, and without the words of the contract.
     """
     file = ROOT / "contract/scenario.schema.json"
-    schema = json.loads(file.read_text(encoding="utf-8"))
+    schema = json.loads(text_of(file))
     for name in ("operation", "code", "work"):
         del schema["$defs"][name]["enum"]
     return set(words_in(schema))
@@ -160,7 +171,9 @@ def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
 
 
 def test_the_contract_has_the_prices_and_codes_of_the_code() -> None:
-    changes = contract_changes(read_contract("openapi.yaml"))
+    contract = read_contract("openapi.yaml")
+
+    changes = contract_changes(contract)
 
     assert changes == [], "run: make contract"
 
@@ -170,30 +183,31 @@ def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
     derive = DERIVED[path]
     derived = derive(read_contract("openapi.yaml"))
 
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
 
     assert text == derived, "run: make contract"
 
 
-LIBRARY = rows(
-    page("Scenarios: failures on demand").partition("| To see | Scenario |")[2]
-)
+HEAD_OF_LIBRARY = "| To see | Scenario |"
 
 
 def test_the_table_of_the_library_names_every_scenario_once() -> None:
+    text = page("Scenarios: failures on demand")
+    _, _, library = text.partition(HEAD_OF_LIBRARY)
     documented = []
-    for row in LIBRARY:
-        documented += CODE.findall(row[1])
+    for _, scenarios, *_ in rows(HEAD_OF_LIBRARY + library):
+        documented += CODE.findall(scenarios)
 
-    names = [file.stem for file in (ROOT / "scenarios").glob("*.yaml")]
+    files = (ROOT / "scenarios").glob("*.yaml")
+    names = [file.stem for file in files]
     assert sorted(documented) == sorted(names)
 
 
-def is_scenario(text: str) -> bool:
-    return text.startswith("scenario:")
+SCENARIOS = [text for text in SHOWN if text.startswith("scenario:")]
+WORLDS = [text for text in SHOWN if text not in SCENARIOS]
 
 
-@pytest.mark.parametrize("text", [text for text in SHOWN if is_scenario(text)])
+@pytest.mark.parametrize("text", SCENARIOS)
 def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
     names = world_names(built_in_world())
 
@@ -202,7 +216,7 @@ def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
     assert scenario.rules
 
 
-@pytest.mark.parametrize("text", [text for text in SHOWN if not is_scenario(text)])
+@pytest.mark.parametrize("text", WORLDS)
 def test_a_world_that_is_shown_can_be_used(text: str) -> None:
     world = world_of(read_document(text, "README.md"))
 
@@ -211,9 +225,8 @@ def test_a_world_that_is_shown_can_be_used(text: str) -> None:
 
 def anchors(document: Path) -> set[str]:
     """The names under which the headings of a document can be linked to."""
-    text = document.read_text(encoding="utf-8")
     names: set[str] = set()
-    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+    for heading in HEADING.findall(text_of(document)):
         words = re.sub(r"[^\w -]", "", heading.lower())
         names.add(words.replace(" ", "-"))
     return names
@@ -230,19 +243,17 @@ OTHERS = [
     "emulator/where-things-belong.md",
     "examples/README.md",
     "examples/course/README.md",
+    "skills/image-workflow-emulator/SKILL.md",
     "tests/README.md",
 ]
-DOCUMENTS = [
-    *(str(path.relative_to(ROOT)) for path in PAGES),
-    *OTHERS,
-    "skills/image-workflow-emulator/SKILL.md",
-]
+DOCUMENTS = [str(path.relative_to(ROOT)) for path in PAGES]
+DOCUMENTS += OTHERS
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
     file = ROOT / document
-    for target in re.findall(r"\]\(([^)]+)\)", file.read_text(encoding="utf-8")):
+    for target in LINKED.findall(text_of(file)):
         if target.startswith("https://"):
             continue
         path, _, place = target.partition("#")
@@ -257,7 +268,7 @@ def test_links_lead_somewhere(document: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_table_has_nothing_but_short_facts(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
+    text = text_of(ROOT / document)
 
     for row in rows(text):
         longest = max(row, key=len)
@@ -271,12 +282,13 @@ LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
 def test_every_link_of_the_list_for_programs_leads_to_a_file() -> None:
-    for link in LINK.findall(LLMS.read_text()):
-        assert (ROOT / link).is_file(), link
+    for link in LINK.findall(text_of(LLMS)):
+        file = ROOT / link
+        assert file.is_file(), link
 
 
 def test_every_page_is_in_the_list_for_programs() -> None:
-    links = {ROOT / link for link in LINK.findall(LLMS.read_text())}
+    links = {ROOT / link for link in LINK.findall(text_of(LLMS))}
 
     assert links.issuperset(MANUAL)
 
@@ -284,10 +296,10 @@ def test_every_page_is_in_the_list_for_programs() -> None:
 def test_a_running_emulator_has_the_list_with_addresses_that_answer(
     emulator: EmulatorUnderTest,
 ) -> None:
-    answer = emulator.ask("GET", "/llms.txt")
+    text = document_of(emulator, "/llms.txt")
 
-    links = LINK.findall(answer.body.decode())
-    links_of_file = LINK.findall(LLMS.read_text())
+    links = LINK.findall(text)
+    links_of_file = LINK.findall(text_of(LLMS))
     assert len(links) == len(links_of_file)
     for link in links:
         _, _, path = link.partition("/_emulator")
@@ -297,18 +309,25 @@ def test_a_running_emulator_has_the_list_with_addresses_that_answer(
 
 def pages_of_index(emulator: EmulatorUnderTest) -> list[str]:
     """The pages that a running emulator lists, and the list itself."""
-    index = emulator.ask("GET", "/docs").body.decode()
+    index = document_of(emulator, "/docs")
     return [*LINK.findall(index), "README.md"]
+
+
+def document_of(emulator: EmulatorUnderTest, path: str) -> str:
+    answer = emulator.ask("GET", path)
+    return answer.body.decode()
 
 
 def test_the_index_of_a_running_emulator_names_each_page_once(
     emulator: EmulatorUnderTest,
 ) -> None:
-    pages = [page.relative_to(ROOT / "docs").as_posix() for page in MANUAL]
+    paths = [page.relative_to(ROOT / "docs") for page in MANUAL]
+    names = [path.as_posix() for path in paths]
+    names.append("SKILL.md")
 
     listed = pages_of_index(emulator)
 
-    assert sorted(listed) == sorted([*pages, "SKILL.md"])
+    assert sorted(listed) == sorted(names)
 
 
 def test_a_running_emulator_has_every_page_as_markdown(
@@ -317,8 +336,13 @@ def test_a_running_emulator_has_every_page_as_markdown(
     for name in pages_of_index(emulator):
         page = emulator.ask("GET", f"/docs/{name}")
 
+        media_type = page.headers["content-type"]
         assert page.status == 200, name
-        assert page.headers["content-type"].startswith("text/markdown"), name
+        assert media_type.startswith("text/markdown"), name
+
+
+ELSEWHERE = re.compile(r"\w+:|/")
+"""The beginning of a link that leads out of the documentation."""
 
 
 def test_links_within_the_pages_of_a_running_emulator_stay_there(
@@ -327,17 +351,24 @@ def test_links_within_the_pages_of_a_running_emulator_stay_there(
     listed = pages_of_index(emulator)
 
     for name in listed:
-        text = emulator.ask("GET", f"/docs/{name}").body.decode()
-        links = [link for link in LINK.findall(text) if not re.match(r"\w+:|/", link)]
-        for link in links:
-            linked = normpath(PurePosixPath(name).parent / link)
+        folder = PurePosixPath(name).parent
+        text = document_of(emulator, f"/docs/{name}")
+        for link in LINK.findall(text):
+            if ELSEWHERE.match(link):
+                continue
+            linked = normpath(folder / link)
 
             assert linked in listed, f"{name}: {link}"
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/docs/no.md", "/docs/../README.md", "/docs/%2Fetc%2Fpasswd", "/docs/page.png"],
+    [
+        "/docs/no.md",
+        "/docs/../README.md",
+        "/docs/%2Fetc%2Fpasswd",
+        "/docs/page.png",
+    ],
 )
 def test_nothing_but_pages_is_served(emulator: EmulatorUnderTest, path: str) -> None:
     answer = emulator.ask("GET", path)
@@ -346,21 +377,22 @@ def test_nothing_but_pages_is_served(emulator: EmulatorUnderTest, path: str) -> 
 
 
 def test_the_skill_is_short_and_says_when_to_use_it() -> None:
-    text = SKILL.read_text()
+    text = text_of(SKILL)
 
-    assert len(text.splitlines()) <= 200
-    assert re.match(
-        r"---\nname: image-workflow-emulator\ndescription: .{50,1000}\n---\n",
-        text,
-    )
+    lines = text.splitlines()
+    head = r"---\nname: image-workflow-emulator\ndescription: .{50,1000}\n---\n"
+    assert len(lines) <= 200
+    assert re.match(head, text)
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="the commands are for bash")
 def test_the_commands_of_the_skill_run(tmp_path: Path) -> None:
-    script = "\n".join(text for _, text in fences(SKILL, "bash"))
+    commands = [block.text for block in fences(SKILL, "bash")]
+    script = "\n".join(commands)
     path = path_with_program(tmp_path)
+    request = request_bytes("GET /v1/team", ends=True)
     with serving("--clock", "auto") as server:
-        server.converse(request_bytes("GET /v1/team", ends=True))
+        server.converse(request)
         outcome = run_bash(script, tmp_path, PATH=path, EMULATOR_URL=server.url)
 
     assert outcome.status == 0, outcome.output + outcome.complaint

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.generated import TIME_LIMIT_SECONDS
+from tests.packaging.pages import text_of
 from tests.support.served import ROOT, run_program
 
 PACKAGE = Path("emulator/image_workflow_emulator")
@@ -79,13 +80,13 @@ def folder(room: Room, tmp_path: Path) -> Path:
 
 def take_out_rows(table: Path, room: str) -> None:
     """Delete the rows of the commands that a room runs."""
-    text = table.read_text(encoding="utf-8")
+    text = text_of(table)
     lines = text.splitlines(keepends=True)
     home = f"image_workflow_emulator.{room}.command"
-    nodes = ast.walk(ast.parse(text))
-    dictionaries = [node for node in nodes if isinstance(node, ast.Dict)]
-    for dictionary in dictionaries:
-        for key, value in zip(dictionary.keys, dictionary.values, strict=True):
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Dict):
+            continue
+        for key, value in zip(node.keys, node.values, strict=True):
             if key and home in constants_in(value):
                 blank(lines, key.lineno, value.end_lineno)
     table.write_text("".join(lines), encoding="utf-8")
@@ -98,7 +99,7 @@ def constants_in(node: ast.AST) -> list[object]:
 
 def take_out_branches(file: Path, room: str) -> None:
     """Delete the branches of functions that import a room."""
-    text = file.read_text(encoding="utf-8")
+    text = text_of(file)
     lines = text.splitlines(keepends=True)
     for branch in ast.walk(ast.parse(text)):
         if isinstance(branch, ast.If) and imports_room(branch, room):
@@ -107,9 +108,12 @@ def take_out_branches(file: Path, room: str) -> None:
 
 
 def imports_room(branch: ast.AST, room: str) -> bool:
-    parts = ast.walk(branch)
-    imports = [part for part in parts if isinstance(part, ast.ImportFrom)]
-    return any(f".{room}." in (part.module or "") for part in imports)
+    for part in ast.walk(branch):
+        if not isinstance(part, ast.ImportFrom) or part.module is None:
+            continue
+        if f".{room}." in part.module:
+            return True
+    return False
 
 
 def blank(
@@ -124,7 +128,10 @@ def blank(
 
 def run(folder: Path, *words: str) -> None:
     """Run a tool in the copy, which must succeed."""
-    variables = {"PYTHONPATH": str(folder / "emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
+    variables = {
+        "PYTHONPATH": str(folder / "emulator"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     outcome = run_program(
         sys.executable,
         "-m",
@@ -143,7 +150,7 @@ def test_nothing_that_stays_imports_a_room_that_is_taken_out(
     module = re.compile(rf"image_workflow_emulator\.{room.name}\b")
 
     for file in (folder / PACKAGE).rglob("*.py"):
-        text = file.read_text(encoding="utf-8")
+        text = text_of(file)
         assert not module.search(text), file
     run(folder, "ruff", "check", "--no-cache", "emulator")
     run(folder, "importlinter.cli", "lint", "--no-cache")
@@ -153,4 +160,12 @@ def test_nothing_that_stays_imports_a_room_that_is_taken_out(
 def test_the_tests_of_others_pass_without_a_room(folder: Path, room: Room) -> None:
     tests = room.tests_of_others
 
-    run(folder, "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
+    run(
+        folder,
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    )
