@@ -13,7 +13,8 @@ from tests.model import observation
 from tests.model.arithmetic import Json, timestamp
 from tests.model.materials import SampleFile
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.observation import modelled, opaque
+from tests.model.model_state import State
+from tests.model.observation import Resources, modelled, opaque
 from tests.model.service_model import Ask, Expected, ServiceModel
 from tests.support.emulator_client import HOST, Answer, Call
 from tests.support.emulator_under_test import EmulatorUnderTest
@@ -39,21 +40,28 @@ teams:
       - {key: birch_full, name: Full, profile: full}
       - {key: birch_observer, name: Observer, profile: read_only}
 """
-OBSERVERS: Final = {"Ash": "ash_observer", "Birch": "birch_observer"}
+OBSERVERS: Final = {
+    "Ash": "ash_observer",
+    "Birch": "birch_observer",
+}
 """A key of each Team that only reads."""
 LOOK_AT_ALL: Final = 5
 """Every how many looks both Teams are looked at, whatever happened."""
 
 
+Say = Callable[[str], None]
+"""Adds a line to the transcript of a play."""
+
+
 class Comparison:
-    def __init__(self, client: EmulatorUnderTest, say: Callable[[str], None]) -> None:
+    def __init__(self, client: EmulatorUnderTest, say: Say) -> None:
         self.say = say
         self.client = client
-        self._state_at_start = self._saved()
+        self._saved_at_start = self._saved()
         self._begin()
 
     def _begin(self) -> None:
-        teams = self.client.told("GET", "/teams")["data"]
+        teams = self._accounts()
         self.model = ServiceModel(
             self.client.now(),
             teams,
@@ -71,23 +79,35 @@ class Comparison:
         self._touched: set[str] = set(OBSERVERS)
         """The Teams whose resources may have changed since they were looked at."""
 
+    @property
+    def _state(self) -> State:
+        return self.model.state
+
     def _saved(self) -> bytes:
-        return self.client.ask("GET", "/state").body
+        answer = self.client.ask("GET", "/state")
+        return answer.body
+
+    def _accounts(self) -> list[Json]:
+        """Return the Teams as the control plane lists them."""
+        listed = self.client.told("GET", "/teams")
+        return list(listed["data"])
 
     def team_of(self, key: str) -> str:
         """Return the Team of a key; Ash for a key that nobody has."""
-        credential = self.model.state.credentials.get(key)
+        credential = self._state.credentials.get(key)
         if credential is None:
             return "Ash"
         return str(credential["team"])
 
-    def _premade(self) -> dict[str, list[Json]]:
+    def _premade(self) -> Resources:
         key = OBSERVERS["Ash"]
-        premade: dict[str, list[Json]] = {}
+        premade: Resources = {}
         for kind in INGREDIENTS:
-            items = self.client.items(f"/{COLLECTIONS[kind]}?scope=global", key)
+            path = f"/{COLLECTIONS[kind]}?scope=global"
+            items = self.client.items(path, key)
+            scopes = {item["scope"] for item in items}
             assert len(items) >= 4
-            assert {item["scope"] for item in items} == {"global"}
+            assert scopes == {"global"}
             premade[kind] = [modelled(item) for item in items]
         return premade
 
@@ -98,35 +118,45 @@ class Comparison:
 
         `options` are those of `Call`.
         """
-        answer = self.client.send(_call(ask, **options))
-        self._compare(ask, answer)
+        call = _call(ask, **options)
+        answer = self.client.send(call)
+        self._say_answer(ask, answer)
+        expected = self._answer_of_model(ask, answer)
+        if expected.first_answer is None:
+            self._compare(answer, expected)
+        else:
+            check_replay(answer, expected.first_answer)
+        is_new_session = ask.operation == "createUpload" and answer.status == 201
+        if is_new_session:
+            self.sessions[answer.id] = answer.json
         return answer
 
-    def _compare(self, ask: Ask, answer: Answer) -> None:
+    def _say_answer(self, ask: Ask, answer: Answer) -> None:
+        now = timestamp(self.client.now())
         body = answer.body[:200].decode(errors="replace")
-        self.say(f"{timestamp(self.client.now())} {ask} -> {answer.status} {body}")
+        self.say(f"{now} {ask} -> {answer.status} {body}")
+
+    def _answer_of_model(self, ask: Ask, answer: Answer) -> Expected:
+        """Have the model answer, and note whose resources may have changed."""
         if ask.method != "GET":
-            self._touched.add(self.team_of(ask.key))
-        asked_at = self.model.state.now
-        expected = self.model.handle(
-            ask,
-            answer,
-            lambda kind: self._new_id(ask, answer, kind),
-        )
-        if self.model.state.now > asked_at:
+            team = self.team_of(ask.key)
+            self._touched.add(team)
+
+        def identify(kind: str) -> str:
+            return self._new_id(ask, answer, kind)
+
+        asked_at = self._state.now
+        expected = self.model.handle(ask, answer, identify)
+        if self._state.now > asked_at:
             self._touched.update(OBSERVERS)
-        if expected.first_answer is not None:
-            first: Answer = expected.first_answer
-            assert answer.status == first.status
-            assert answer.raw_headers == first.raw_headers
-            assert answer.body == first.body
-            return
+        return expected
+
+    def _compare(self, answer: Answer, expected: Expected) -> None:
         request_id = answer.headers["request-id"]
-        assert expected.is_repeat == (request_id in self._request_ids)
+        is_repeat = request_id in self._request_ids
         self._request_ids.add(request_id)
+        assert is_repeat == expected.is_repeat
         check_answer(answer, expected)
-        if ask.operation == "createUpload" and answer.status == 201:
-            self.sessions[answer.id] = answer.json
 
     def _new_id(
         self,
@@ -137,19 +167,24 @@ class Comparison:
         """Return the id of what a request has made, though its answer was lost."""
         if answer.status < 300:
             return answer.id
-        ids: list[str] = []
+        new_ids: list[str] = []
         if kind != "upload":
-            observer = OBSERVERS[self.team_of(ask.key)]
-            items = self.client.items(f"/{COLLECTIONS[kind]}", observer)
-            ids = [item["id"] for item in items]
-        known_ids = self.model.state.owner
-        new_ids = [identifier for identifier in ids if identifier not in known_ids]
+            new_ids = self._unknown_ids(ask, kind)
         got = f"{answer.status} {answer.body!r}"
         assert len(new_ids) == 1, f"should have been admitted, but got {got}"
         return new_ids[0]
 
+    def _unknown_ids(self, ask: Ask, kind: str) -> list[str]:
+        """Return the ids of listed resources that the model does not know."""
+        team = self.team_of(ask.key)
+        path = f"/{COLLECTIONS[kind]}"
+        listed = self.client.items(path, OBSERVERS[team])
+        ids = [item["id"] for item in listed]
+        return [identifier for identifier in ids if identifier not in self._state.owner]
+
     def send_bytes(self, session_id: str, file: SampleFile) -> str | None:
-        answer = self.client.send_bytes(self.sessions[session_id], file.data)
+        opened = self.sessions[session_id]
+        answer = self.client.send_bytes(opened, file.data)
         self.say(f"bytes of {file.name} to {session_id} -> {answer.status}")
         self._touched.update(OBSERVERS)
         expected = self.model.send_bytes(session_id, file)
@@ -157,7 +192,7 @@ class Comparison:
         assert code_of(answer) == expected.code
         if answer.status != 200:
             return None
-        session = self.model.state.resources["upload"][session_id]
+        session = self._state.resources["upload"][session_id]
         token = str(answer.json["upload_token"])
         first_token = session.setdefault("token", token)
         assert token == first_token
@@ -177,7 +212,7 @@ class Comparison:
     def set_clock(self, mode: str) -> None:
         self.say(f"the clock is now {mode}")
         self.client.told("PUT", "/clock", {"mode": mode})
-        self.model.state.skips_waits = mode == "auto"
+        self._state.skips_waits = mode == "auto"
 
     def _result_of(
         self,
@@ -189,11 +224,10 @@ class Comparison:
 
         A poll of the work itself would move an auto clock.
         """
-        team = self.model.state.owner[work_id]
+        team = self._state.owner[work_id]
         assert team is not None
-        items = self.client.items(f"/{kind}s", OBSERVERS[team])
-        work_by_id = {item["id"]: item for item in items}
-        work = work_by_id[work_id]
+        listed = self.client.items(f"/{kind}s", OBSERVERS[team])
+        (work,) = [work for work in listed if work["id"] == work_id]
         if kind == "operation":
             result = work["result"]
         else:
@@ -204,8 +238,8 @@ class Comparison:
     def change_team(self, name: str, change: Json) -> None:
         self.say(f"{name} gets {change}")
         self._touched.add(name)
-        team_id = self.model.state.teams[name]["id"]
-        self.client.told("PATCH", f"/teams/{team_id}", change)
+        team = self._state.teams[name]
+        self.client.told("PATCH", f"/teams/{team['id']}", change)
         self.model.change_team(name, change)
 
     def run_scenario(self, scenario: Json, whose: str | None) -> None:
@@ -216,10 +250,11 @@ class Comparison:
         self.say(f"scenario of {whose or 'everyone'}: {scenario}")
         path = scenario_path(whose)
         sent = {"scenario": "random clients", **scenario}
-        if whose and self._named_teams(scenario) - {whose}:
-            status, code, _ = self.client.refusal("PUT", path, sent)
-            assert status == 422
-            assert code == "invalid_scenario"
+        foreign_teams = self._named_teams(scenario) - {whose}
+        if whose and foreign_teams:
+            refusal = self.client.ask("PUT", path, sent)
+            assert refusal.status == 422
+            assert refusal.code == "invalid_scenario"
             return
         self.scenarios[whose] = scenario
         self.client.told("PUT", path, sent)
@@ -227,25 +262,30 @@ class Comparison:
         self._time_has_passed(self.client.now())
 
     def _named_teams(self, scenario: Json) -> set[str]:
-        parts = [rule["match"] for rule in scenario.get("rules", ())]
-        parts += [timed["set"] for timed in scenario.get("timeline", ())]
+        rules = scenario.get("rules", ())
+        timeline = scenario.get("timeline", ())
+        parts = [rule["match"] for rule in rules]
+        parts += [timed["set"] for timed in timeline]
         teams: set[str] = set()
         for part in parts:
             if "team" in part:
                 teams.add(part["team"])
             if "credential" in part:
-                teams.add(self.team_of(part["credential"]))
+                team = self.team_of(part["credential"])
+                teams.add(team)
         return teams
 
     def end_scenario(self, whose: str | None) -> None:
         self.say(f"no scenario of {whose or 'everyone'}")
         self.scenarios.pop(whose, None)
-        self.client.told("DELETE", scenario_path(whose))
+        path = scenario_path(whose)
+        self.client.told("DELETE", path)
         self.model.run_scenario({}, whose)
 
     def save_and_load(self) -> None:
         self.say("saved and loaded")
-        self.client.told("PUT", "/state", content=self._saved())
+        saved = self._saved()
+        self.client.told("PUT", "/state", content=saved)
         self._touched.update(OBSERVERS)
 
     def reset(self) -> None:
@@ -254,13 +294,15 @@ class Comparison:
         self.client.told("POST", "/reset")
         scenarios = self.scenarios
         if not scenarios:
-            assert self._saved() == self._state_at_start
+            assert self._saved() == self._saved_at_start
         self._begin()
         everyones_first = sorted(scenarios, key=lambda whose: whose is not None)
         for whose in everyones_first:
-            self.scenarios[whose] = scenarios[whose]
-            self.model.run_scenario(scenarios[whose], whose)
-        self.model.advance(self.client.now())
+            scenario = scenarios[whose]
+            self.scenarios[whose] = scenario
+            self.model.run_scenario(scenario, whose)
+        now = self.client.now()
+        self.model.advance(now)
 
     # What can be seen -----------------------------------------------------------------
 
@@ -270,10 +312,10 @@ class Comparison:
         Now and then all is compared. Invariants are asserted of the same, whatever the
         model says.
         """
-        assert self.client.now() == self.model.state.now
+        now = self.client.now()
+        assert now == self._state.now
         self._looks += 1
-        listed_teams = self.client.told("GET", "/teams")["data"]
-        accounts = {team["name"]: team for team in listed_teams}
+        accounts = {account["name"]: account for account in self._accounts()}
         for name, account in accounts.items():
             self._compare_account(name, account)
         for whose in (None, *OBSERVERS):
@@ -294,42 +336,44 @@ class Comparison:
         observers = [OBSERVERS[name] for name in names]
         observed = observation.observe(self.client, observers)
         for name, seen in zip(names, observed, strict=True):
+            team = self._state.teams[name]
+            account = accounts[name]
             self._compare_team(name, seen)
-            granted = self.model.state.teams[name]["granted"]
-            reserved = accounts[name]["reserved"]
-            observation.check_invariants(seen, granted, reserved)
+            observation.check_invariants(seen, team["granted"], account["reserved"])
 
     def _check_memory(self) -> None:
-        resources = self.model.state.resources
+        resources = self._state.resources
         alive: set[str] = set()
         for kind in ("asset", *INGREDIENTS):
             alive |= resources[kind].keys()
-        observation.check_memory(self.client.sandbox, alive, {*resources["upload"]})
+        sessions = set(resources["upload"])
+        observation.check_memory(self.client.sandbox, alive, sessions)
 
     def _compare_account(self, name: str, account: Json) -> None:
-        team = self.model.state.teams[name]
+        team = self._state.teams[name]
         has_subscription = account["subscription"] == "active"
-        unfinished = self.model.state.work_of(name)
-        reserved = sum(work["price"] for work in unfinished.values())
+        unfinished = self._state.work_of(name)
+        prices = [work["price"] for work in unfinished.values()]
         assert account["credits"] == team["credits"]
-        assert account["reserved"] == reserved
+        assert account["reserved"] == sum(prices)
         assert account["concurrency_limit"] == team["limit"]
         assert has_subscription == team["subscription"]
 
     def _compare_scenario(self, whose: str | None) -> None:
-        if whose not in self.scenarios and not self._looks_at_all:
+        should_run = whose in self.scenarios
+        if not should_run and not self._looks_at_all:
             return
-        status = self.client.told("GET", scenario_path(whose))
+        path = scenario_path(whose)
+        status = self.client.told("GET", path)
+        expected_rules = self._state.rules.get(whose, [])
         is_running = status["scenario"] is not None
-        matches = [rule["matched"] for rule in status["rules"]]
-        expected_rules = self.model.state.rules.get(whose, [])
-        expected_matches = [rule["matched"] for rule in expected_rules]
-        assert is_running == (whose in self.scenarios)
-        assert matches == expected_matches
+        assert is_running == should_run
+        assert matches_of(status["rules"]) == matches_of(expected_rules)
 
-    def _compare_team(self, name: str, seen: dict[str, list[Json]]) -> None:
+    def _compare_team(self, name: str, seen: Resources) -> None:
         (team,) = seen["team"]
-        assert modelled(team) == self.model.team(OBSERVERS[name])
+        expected_team = self.model.team(OBSERVERS[name])
+        assert modelled(team) == expected_team
         for kind in observation.LISTED:
             filters: dict[str, str] = {}
             if kind in INGREDIENTS:
@@ -342,10 +386,15 @@ class Comparison:
 
     def _compare_opaque(self, item: Json) -> None:
         """Fields that only the service knows stay as they were first seen."""
-        version = self.model.state.versions.get(item["id"], 0)
+        identifier = item["id"]
+        version = self._state.versions.get(identifier, 0)
         fields = opaque(item)
-        first_fields = self.opaque.setdefault((item["id"], version), fields)
+        first_fields = self.opaque.setdefault((identifier, version), fields)
         assert fields == first_fields
+
+
+def matches_of(rules: list[Json]) -> list[int]:
+    return [rule["matched"] for rule in rules]
 
 
 def scenario_path(whose: str | None) -> str:
@@ -359,7 +408,8 @@ def _call(ask: Ask, **options: Any) -> Call:
     target = ask.path
     if ask.query:
         parameters = [f"{name}={value}" for name, value in ask.query.items()]
-        target = f"{ask.path}?{'&'.join(parameters)}"
+        query = "&".join(parameters)
+        target = f"{ask.path}?{query}"
     call = Call(
         ask.method,
         target,
@@ -369,7 +419,9 @@ def _call(ask: Ask, **options: Any) -> Call:
         **options,
     )
     if ask.fault is not None:
-        call.headers = {**dict(call.headers), "emulator-fault": ask.fault}
+        headers = dict(call.headers)
+        headers["emulator-fault"] = ask.fault
+        call.headers = headers
     return call
 
 
@@ -378,6 +430,12 @@ def code_of(answer: Answer) -> str | None:
     if answer.status < 400:
         return None
     return answer.code
+
+
+def check_replay(answer: Answer, first: Answer) -> None:
+    assert answer.status == first.status
+    assert answer.raw_headers == first.raw_headers
+    assert answer.body == first.body
 
 
 def check_answer(answer: Answer, expected: Expected) -> None:

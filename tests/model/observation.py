@@ -26,13 +26,18 @@ They must stay as they were first seen.
 LISTED = tuple(kind for kind in COLLECTIONS if kind != "upload")
 
 
+Resources = dict[str, list[Json]]
+"""Resources by kind."""
+
+
 def modelled(resource: Json) -> Json:
     """Return a resource as the model knows it.
 
     That is without what is opaque, and without the words of errors.
     """
     kind = resource["object"]
-    fields = without(resource, *OPAQUE.get(kind, ()))
+    opaque_names = OPAQUE.get(kind, ())
+    fields = without(resource, *opaque_names)
     match kind:
         case "upload":
             upload = fields.pop("upload")
@@ -56,7 +61,8 @@ def without(fields: Json, *names: str) -> Json:
 
 
 def _modelled_output(output: Json) -> Json:
-    return {**output, "error": _without_message(output["error"])}
+    error = _without_message(output["error"])
+    return {**output, "error": error}
 
 
 def _without_message(error: Json | None) -> Json | None:
@@ -67,7 +73,8 @@ def _without_message(error: Json | None) -> Json | None:
 
 
 def opaque(resource: Json) -> Json:
-    return {name: resource[name] for name in OPAQUE.get(resource["object"], ())}
+    names = OPAQUE.get(resource["object"], ())
+    return {name: resource[name] for name in names}
 
 
 # What a Team can see ------------------------------------------------------------------
@@ -76,18 +83,20 @@ def opaque(resource: Json) -> Json:
 def observe(
     client: EmulatorUnderTest,
     keys: Iterable[str],
-) -> list[dict[str, list[Json]]]:
+) -> list[Resources]:
     """Return what the Teams of some keys can see, by kind; all is read at once."""
+    paths = ["/team", *(_first_page(kind) for kind in LISTED)]
     calls: list[Call] = []
     for key in keys:
-        calls.append(Call("GET", "/team", key=key))
-        calls += [Call("GET", _first_page(kind), key=key) for kind in LISTED]
+        calls += [Call("GET", path, key=key) for path in paths]
     answers = iter(client.together(*calls))
-    observed: list[dict[str, list[Json]]] = []
+    observed: list[Resources] = []
     for key in keys:
-        seen = {"team": [_body_of(next(answers))]}
+        team = _body_of(next(answers))
+        seen = {"team": [team]}
         for kind in LISTED:
-            seen[kind] = _items(client, key, kind, next(answers))
+            first_page = next(answers)
+            seen[kind] = _items(client, key, kind, first_page)
         observed.append(seen)
     return observed
 
@@ -124,7 +133,7 @@ def _items(
 
 
 def check_invariants(
-    seen: dict[str, list[Json]],
+    seen: Resources,
     granted: int,
     reserved: int,
 ) -> None:
@@ -180,7 +189,7 @@ def _check_outputs(generation: Json) -> None:
     assert (status == "completed") == has_completed
 
 
-def _check_origins(seen: dict[str, list[Json]]) -> None:
+def _check_origins(seen: Resources) -> None:
     """What was made is the result of work that has completed."""
     results: set[str] = set()
     for operation in seen["operation"]:
@@ -188,15 +197,20 @@ def _check_origins(seen: dict[str, list[Json]]) -> None:
     for generation in seen["generation"]:
         for output in generation["outputs"]:
             results |= _result_of(output, output["asset"])
-    made = {asset["id"] for asset in seen["asset"] if asset["source"] == "generation"}
+    made = [asset for asset in seen["asset"] if asset["source"] == "generation"]
     for kind in INGREDIENTS:
-        made |= {ingredient["id"] for ingredient in seen[kind]}
-    assert made <= results
+        made += seen[kind]
+    made_ids = {resource["id"] for resource in made}
+    assert made_ids <= results
 
 
 def _result_of(work: Json, result: Json | None) -> set[str]:
-    assert (result is not None) == (work["status"] == "completed")
-    assert (work["error"] is not None) == (work["status"] == "failed")
+    has_completed = work["status"] == "completed"
+    has_failed = work["status"] == "failed"
+    has_error = work["error"] is not None
+    has_result = result is not None
+    assert has_result == has_completed
+    assert has_error == has_failed
     if result is None:
         return set()
     return {result["id"]}
@@ -216,11 +230,13 @@ def check_memory(
     contents: dict[int, bytes] = {}
     public_ids: set[str] = set()
     for name, picture in images.pictures.items():
-        contents[id(picture.content)] = picture.content.data or b""
+        content = picture.content
+        contents[id(content)] = content.data or b""
         if picture.is_public:
             identifier, _, _ = name.partition(".")
             public_ids.add(identifier)
-    held_bytes = sum(len(data) for data in contents.values())
+    lengths = [len(data) for data in contents.values()]
+    held_bytes = sum(lengths)
     assert images.held_bytes == held_bytes
     assert sandbox.memory.held_bytes == held_bytes
     assert public_ids - sessions == alive
