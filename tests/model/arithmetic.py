@@ -28,15 +28,29 @@ FIRST_OUTPUT = 5 * SECOND
 NEXT_OUTPUT = 2 * SECOND
 """The timings of the built-in world."""
 
-LONGEST_EDGE = {"1k": 1024, "2k": 2048, "4k": 4096}  # D35
+LONGEST_EDGE = {
+    "1k": 1024,
+    "2k": 2048,
+    "4k": 4096,
+}  # D35
 AUTHORING_PRICE = {
     "photography_style": 0,
     "background": 1,
     "pose": 1,
     "fashion_model": 1,
 }
-PER_OUTPUT = {"1k": 1, "2k": 1, "4k": 2}
-PHOTOSHOOT_CHARGES = {0: 0, 1: 1, 2: 1, 3: 2, 4: 2}
+PER_OUTPUT = {
+    "1k": 1,
+    "2k": 1,
+    "4k": 2,
+}
+PHOTOSHOOT_CHARGES = {
+    0: 0,
+    1: 1,
+    2: 1,
+    3: 2,
+    4: 2,
+}
 """What a photoshoot costs, by its completed outputs (D37)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -48,7 +62,8 @@ def timestamp(instant: int) -> str:
 
 
 def instant_of(text: str) -> int:
-    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+    since_epoch = datetime.fromisoformat(text) - _EPOCH
+    return since_epoch // timedelta(milliseconds=1)
 
 
 def seconds_to_wait(wait: int) -> int:
@@ -119,8 +134,11 @@ def size_of(
 ) -> tuple[int, int]:
     """Return the pixels of a picture with the proportions of the two numbers (D35)."""
     longest = LONGEST_EDGE[resolution]
-    shorter = Fraction(longest * min(width, height), max(width, height))
-    even = max(2, int(shorter / 2 + Fraction(1, 2)) * 2)
+    narrow = min(width, height)
+    broad = max(width, height)
+    half = Fraction(longest * narrow, 2 * broad)
+    rounded_half = int(half + Fraction(1, 2))
+    even = max(2, 2 * rounded_half)
     if width >= height:
         return (longest, even)
     return (even, longest)

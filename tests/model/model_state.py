@@ -146,7 +146,9 @@ class State:
     ) -> Json | None:
         """Return a resource that a Team can see (section 5, rule 6)."""
         resource = self.resources[kind].get(identifier)
-        if resource is None or self.owner[identifier] not in (team, None):
+        if resource is None:
+            return None
+        if self.owner[identifier] not in (team, None):
             return None
         return resource
 
@@ -184,7 +186,11 @@ class State:
     ) -> Json:
         assert identifier not in self.owner, f"the id {identifier} was given twice"
         self.owner[identifier] = team
-        resource = {"object": kind, "id": identifier, **fields}
+        resource = {
+            "object": kind,
+            "id": identifier,
+            **fields,
+        }
         self.resources[kind][identifier] = resource
         return resource
 
@@ -212,8 +218,11 @@ class State:
         }
 
     def time_to_next_place(self, team: str) -> int:
-        last_ends = [work["ends"][-1] for work in self.work_of(team).values()]
-        due: list[int] = [end for end in last_ends if end is not None]
+        due: list[int] = []
+        for work in self.work_of(team).values():
+            last_end = work["ends"][-1]
+            if last_end is not None:
+                due.append(last_end)
         if not due:
             return NOTHING_DUE
         return min(due) - self.now
@@ -238,7 +247,7 @@ class State:
         for whose in (team, None):
             rules = self._matching_rules(whose, subject, value, team)
             due = _due(rules)
-            _count([rule for rule in rules if not _is_after_commit(rule["then"])])
+            _count(_before_commit(rules))
             if due:
                 return due[0]
         return {}
@@ -255,7 +264,7 @@ class State:
     def _due_after_commit(self, operation: str, team: str) -> Json:
         for whose in (team, None):
             matching = self._matching_rules(whose, "operation", operation, team)
-            rules = [rule for rule in matching if _is_after_commit(rule["then"])]
+            rules = _after_commit(matching)
             due = _due(rules)
             _count(rules)
             if due:
@@ -310,22 +319,31 @@ class State:
     def _requested_code(self) -> str:
         if _is_after_commit(self.fault):
             return ""
-        return str(self.fault.get("problem", ""))
+        code = self.fault.get("problem", "")
+        return str(code)
 
     def problem(self, code: str, team: str) -> Refusal:
         match code:
             case "rate_limited":
                 return Refusal(code, wait=RATE_WAIT)
             case "service_unavailable":
-                pause = self.pauses.get(team, {})
-                if not pause.get("is_paused"):
-                    pause = self.pauses.get(None, {})
-                return Refusal(code, wait=pause.get("retry_after", 5) * SECOND)
+                pause = self._pause_of(team) or self.pauses.get(None, {})
+                seconds = pause.get("retry_after", 5)
+                return Refusal(code, wait=seconds * SECOND)
             case "concurrency_limit_reached":
-                return Refusal(code, wait=self.time_to_next_place(team))
+                wait = self.time_to_next_place(team)
+                return Refusal(code, wait=wait)
             case "resource_operation_in_progress":
-                return Refusal(code, active=self._operations_in_the_way(team))
+                active = self._operations_in_the_way(team)
+                return Refusal(code, active=active)
         return Refusal(code)
+
+    def _pause_of(self, whose: str | None) -> Json:
+        """Return the pause that a Team, or everyone, is under; {} for none."""
+        pause = self.pauses.get(whose, {})
+        if not pause.get("is_paused"):
+            return {}
+        return pause
 
     def _operations_in_the_way(self, team: str) -> list[str]:
         """Return the unfinished Operations of a Team; all of them if there is none."""
@@ -334,7 +352,8 @@ class State:
             for work_id, work in self.work_of(team).items()
             if work["kind"] == "operation"
         ]
-        every = [operation["id"] for operation in self.of_team("operation", team)]
+        operations = self.of_team("operation", team)
+        every = [operation["id"] for operation in operations]
         return unfinished or every
 
     def check_pause(self, team: str) -> None:
@@ -345,21 +364,27 @@ class State:
         Raises Refusal.
         """
         for whose in (None, team):
-            pause = self.pauses.get(whose, {})
-            if not pause.get("is_paused"):
+            pause = self._pause_of(whose)
+            if not pause:
                 continue
             seconds = pause["retry_after"]
-            wait = max(seconds * SECOND, self._time_to_opening(whose))
-            raise Refusal("service_unavailable", wait=wait, retry_after=seconds)
+            until_opening = self._time_to_opening(whose)
+            raise Refusal(
+                "service_unavailable",
+                wait=max(seconds * SECOND, until_opening),
+                retry_after=seconds,
+            )
 
     def _time_to_opening(self, whose: str | None) -> int:
         """Return when a scenario lets writes in again; 0 if it does not say."""
-        openings: list[int] = [
-            timed["at"]
-            for timed in self.timeline
-            if timed["whose"] == whose and timed["set"].get("admission") == "open"
-        ]
-        return min(openings, default=self.now) - self.now
+        openings: list[int] = []
+        for timed in self.timeline:
+            opens = timed["set"].get("admission") == "open"
+            if opens and timed["whose"] == whose:
+                openings.append(timed["at"])
+        if not openings:
+            return 0
+        return min(openings) - self.now
 
 
 def _matches(
@@ -381,7 +406,8 @@ def _due(rules: Iterable[Json]) -> list[Json]:
 def _is_due(rule: Json) -> bool:
     if "when" not in rule:
         return True
-    return bool(rule["when"]["nth"] == str(rule["matched"] + 1))
+    next_match = rule["matched"] + 1
+    return bool(rule["when"]["nth"] == str(next_match))
 
 
 def _count(rules: Iterable[Json]) -> None:
@@ -391,6 +417,14 @@ def _count(rules: Iterable[Json]) -> None:
 
 def _is_after_commit(then: Json) -> bool:
     return then.get("at") == "after_commit"
+
+
+def _before_commit(rules: Iterable[Json]) -> list[Json]:
+    return [rule for rule in rules if not _is_after_commit(rule["then"])]
+
+
+def _after_commit(rules: Iterable[Json]) -> list[Json]:
+    return [rule for rule in rules if _is_after_commit(rule["then"])]
 
 
 def newest_first(resources: Iterable[Json]) -> list[Json]:

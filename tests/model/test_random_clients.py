@@ -32,12 +32,17 @@ TURNS: Final = 20
 They are more than a request in between needs.
 """
 
-_FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "jpeg": ("L", {}),
-    "png": ("L", {"compress_level": 1}),
-    "webp": ("RGB", {"method": 0, "lossless": True}),
+_MODE: Final = {
+    "jpeg": "L",
+    "png": "L",
+    "webp": "RGB",
 }
-"""Mode and encoding that make a large picture of one colour in the least time."""
+_ENCODING: Final[dict[str, dict[str, Any]]] = {
+    "jpeg": {},
+    "png": {"compress_level": 1},
+    "webp": {"method": 0, "lossless": True},
+}
+"""With its mode, what makes a large picture of one colour in the least time."""
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +103,8 @@ class Play:
         clients = ClientSteps(comparison)
         comparison.look()
         clients.begin()
-        comparison.set_clock("auto" if self.number % 2 else "manual")
+        mode = "auto" if self.number % 2 else "manual"
+        comparison.set_clock(mode)
         for number in numbers:
             chance = Random(f"play {self.number}, step {number}")
             (step,) = chance.choices(steps, weights)
@@ -110,7 +116,8 @@ class Play:
         chance = Random(f"play {self.number}")
         if self.number % 3 != 2:
             return list(STEPS.values())
-        return [weight * chance.choice((0, 1, 1, 5)) for weight in STEPS.values()]
+        factors = (0, 1, 1, 5)
+        return [weight * chance.choice(factors) for weight in STEPS.values()]
 
     def shortened(self, numbers: list[int]) -> list[int]:
         kept = numbers
@@ -137,9 +144,10 @@ async def draw_plainly(
     if head["job"] != "render":
         return _done(json.dumps(head), *parts)
     recipe = head["recipe"]
-    assert len(recipe["inputs"]) == len(parts)
     size = (recipe["width"], recipe["height"])
-    return {}, [_plain(recipe["format"], size)]
+    drawn = _plain(recipe["format"], size)
+    assert len(recipe["inputs"]) == len(parts)
+    return {}, [drawn]
 
 
 @cache
@@ -149,5 +157,6 @@ def _done(head: str, *parts: bytes) -> Message:
 
 @cache
 def _plain(picture_format: str, size: tuple[int, int]) -> bytes:
-    mode, options = _FASTEST[picture_format]
-    return encode(Image.new(mode, size), f"image/{picture_format}", **options)
+    image = Image.new(_MODE[picture_format], size)
+    options = _ENCODING[picture_format]
+    return encode(image, f"image/{picture_format}", **options)
