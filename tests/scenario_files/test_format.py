@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 from typing import Any, get_args
 
 import pytest
@@ -51,13 +52,17 @@ def test_a_scenario_needs_nothing_but_its_name() -> None:
 
 
 def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
-    data: Any = {"scenario": "x", "rules": [{"then": {"network": {"latency": 0.25}}}]}
-    scenario = scenario_of(document_of(data, FILE), CONTRACT)
+    late: Any = {"network": {"latency": 0.25}}
+    fields: Any = {"scenario": "x", "rules": [{"then": late}]}
+    document = document_of(fields, FILE)
+    scenario = scenario_of(document, CONTRACT)
 
     again = parse_scenario(scenario.text, FILE, CONTRACT)
 
-    assert scenario.rules[0].fault == NetworkFault(latency_ms=(250, 250))
-    assert again.rules[0].fault == scenario.rules[0].fault
+    (rule,) = scenario.rules
+    (rule_again,) = again.rules
+    assert rule.fault == NetworkFault(latency_ms=(250, 250))
+    assert rule_again.fault == rule.fault
 
 
 def test_a_rule_that_matches_everything_is_about_what_it_does() -> None:
@@ -72,7 +77,11 @@ rules:
 
     matches = [rule.match for rule in rules]
 
-    assert matches == [Match(), Match("work", team="Demo"), Match("work")]
+    assert matches == [
+        Match(),
+        Match("work", team="Demo"),
+        Match("work"),
+    ]
 
 
 def test_rules_are_called_by_their_place_unless_they_have_a_name() -> None:
@@ -89,10 +98,13 @@ rules:
 
 
 def test_a_rule_knows_its_place_in_the_file() -> None:
-    (rule,) = read("rules:\n  - then: {hold: 1}\n").rules
+    (rule,) = read("""
+rules:
+  - then: {hold: 1}
+""").rules
 
     assert rule.file == FILE
-    assert rule.line == 3
+    assert rule.line == 4
 
 
 def test_a_body_is_read_as_the_json_it_looks_like() -> None:
@@ -118,7 +130,8 @@ rules:
 
 def changed(world: str) -> World:
     """Return the built-in world as a scenario changes it."""
-    return built_in_world().changed(read(f"world: {world}").world)
+    scenario = read(f"world: {world}")
+    return built_in_world().changed(scenario.world)
 
 
 def test_a_world_changes_the_team_that_it_names_and_no_other() -> None:
@@ -187,42 +200,122 @@ def test_a_world_that_says_nothing_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "description: 7",
-        "seed: '7'",
-        "clock: {}",
-        "clock: {mode: real, rate: '2.5'}",
-        "world: {teams: {A: {credentials: [{key: a, name: n, profile: full, state: revoked, expires_at: 2026-01-01T00:00:00Z}]}}}",
-        "world: {timings: {queue: 1s, photography_style: 1, background: 1.5, pose: 250ms, fashion_model: 2m, first_output: 1h, next_output: 0}}",
-        "world: {premade: 'true'}",
-        "rules: [{name: 404, match: {}, when: {}, then: {hold: 10}}]",
-        "rules: [{match: {operation: '*', team: Demo, body: {asset_ids: [a, b]}}, then: {problem: internal_error}}]",
-        "rules: [{then: {stall: 'true'}}]",
-        "rules: [{when: {probability: 0}, then: {hold: 1}}, {when: {probability: '1'}, then: {hold: 1}}]",
-        "rules: [{when: {every: 1m, for: 1m}, then: {hold: 1}}]",
-        "rules: [{match: {operation: listPoses, query: {limit: 1}}, then: {hold: 1}}]",
-        "rules: [{match: {operation: listPoses, query: {limit: 100}}, then: {hold: 1}}]",
-        "timeline: []",
+        pytest.param("description: 7", id="a number for a text"),
+        pytest.param("seed: '7'", id="a text for a number"),
+        pytest.param("clock: {}", id="an empty object"),
+        pytest.param("clock: {mode: real, rate: '2.5'}", id="a text for a rate"),
+        pytest.param("world: {premade: 'true'}", id="a text for a boolean"),
+        pytest.param("rules: [{then: {stall: 'true'}}]", id="a text for true"),
+        pytest.param("timeline: []", id="an empty list"),
+        pytest.param(
+            """
+            world:
+              teams:
+                A:
+                  credentials:
+                    - key: a
+                      name: n
+                      profile: full
+                      state: revoked
+                      expires_at: 2026-01-01T00:00:00Z
+            """,
+            id="an instant that is no text",
+        ),
+        pytest.param(
+            """
+            world:
+              timings:
+                queue: 1s
+                photography_style: 1
+                background: 1.5
+                pose: 250ms
+                fashion_model: 2m
+                first_output: 1h
+                next_output: 0
+            """,
+            id="spans",
+        ),
+        pytest.param(
+            """
+            rules:
+              - name: 404
+                match: {}
+                when: {}
+                then: {hold: 10}
+            """,
+            id="a number for a name",
+        ),
+        pytest.param(
+            """
+            rules:
+              - match:
+                  operation: '*'
+                  team: Demo
+                  body: {asset_ids: [a, b]}
+                then: {problem: internal_error}
+            """,
+            id="a body of any operation",
+        ),
+        pytest.param(
+            """
+            rules:
+              - when: {probability: 0}
+                then: {hold: 1}
+              - when: {probability: '1'}
+                then: {hold: 1}
+            """,
+            id="probabilities",
+        ),
+        pytest.param(
+            """
+            rules:
+              - when: {every: 1m, for: 1m}
+                then: {hold: 1}
+            """,
+            id="a burst that does not end",
+        ),
+        pytest.param(
+            """
+            rules:
+              - match: {operation: listPoses, query: {limit: 1}}
+                then: {hold: 1}
+            """,
+            id="the lowest limit of a list",
+        ),
+        pytest.param(
+            """
+            rules:
+              - match: {operation: listPoses, query: {limit: 100}}
+                then: {hold: 1}
+            """,
+            id="the highest limit of a list",
+        ),
     ],
 )
 def test_a_value_may_be_left_out_or_spelled_otherwise(text: str) -> None:
-    scenario = read(text)
+    scenario = read(dedent(text))
 
     assert scenario.name == "test"
 
 
 def test_a_very_long_span_is_refused() -> None:
+    timeline = "timeline: [{at: %s, set: {admission: open}}]"
     longest = f"{3650 * DAY_MS}ms"
-    timeline = "timeline: [{at: SPAN, set: {admission: open}}]"
 
-    scenario = read(timeline.replace("SPAN", longest))
+    scenario = read(timeline % longest)
     with pytest.raises(DocumentError, match=r"at most 3650d$"):
-        read(timeline.replace("SPAN", "3651d"))
+        read(timeline % "3651d")
 
     assert scenario.timeline
 
 
 def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
-    text = "{scenario: x, rules: [{match: {team: Demo}, then: {hold: 1s}}]}"
+    text = """
+scenario: x
+rules:
+  - match: {team: Demo}
+    then: {hold: 1s}
+"""
     empty_world = world_names(World())
     complaint = '/rules/0/match/team: found "Demo"; expected the name of a Team'
 
@@ -272,6 +365,7 @@ def test_a_body_contains_nothing_else(body: object, pattern: object) -> None:
     assert contains(body, pattern) is False
 
 
+SCHEMA_FILE = ROOT / "contract" / "scenario.schema.json"
 LIBRARY = ROOT / "scenarios"
 NAMES = sorted(file.stem for file in LIBRARY.iterdir())
 
@@ -287,28 +381,37 @@ def test_a_file_tells_people_and_editors_what_they_look_for(
     library: ScenarioLibrary,
 ) -> None:
     """Its own name, what a good client does, what each rule is for, and its schema."""
-    scenario = library.load(name, world_names(built_in_world()))
+    names = world_names(built_in_world())
+
+    scenario = library.load(name, names)
 
     assert scenario.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
     assert "good client" in scenario.description
     for rule in scenario.rules:
         assert not re.fullmatch(r"rule \d+", rule.name)
-    first_line = library.text(name).splitlines()[0]
+    first_line, *_ = library.text(name).splitlines()
     schema = first_line.removeprefix("# yaml-language-server: $schema=")
-    assert (LIBRARY / schema).resolve() == ROOT / "contract" / "scenario.schema.json"
+    linked = LIBRARY / schema
+    assert linked.resolve() == SCHEMA_FILE
 
 
-@pytest.mark.parametrize("name", ["../contract/openapi", "", ".", "flaky-network.yaml"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../contract/openapi",
+        "",
+        ".",
+        "flaky-network.yaml",
+    ],
+)
 def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
     with pytest.raises(DocumentError, match="expected the name of a scenario"):
         library.text(name)
 
 
 OUTCOMES = ("outputs", "fail", "stall", "duration", "scene")
-SCHEMA: dict[str, Any] = json.loads(
-    (ROOT / "contract" / "scenario.schema.json").read_text()
-)
+SCHEMA: dict[str, Any] = json.loads(SCHEMA_FILE.read_text())
 
 
 def test_the_schema_is_one() -> None:
@@ -317,19 +420,21 @@ def test_the_schema_is_one() -> None:
 
 def test_bounds_are_those_of_the_code() -> None:
     definitions = SCHEMA["$defs"]
+    seed = SCHEMA["properties"]["seed"]
     assert definitions["count"]["maximum"] == MAX_INTEGER
     assert definitions["positive"]["maximum"] == MAX_INTEGER
     assert definitions["line"]["maxLength"] == MAX_NAME_CHARACTERS
     assert definitions["duration"]["maximum"] * 1_000 == MAX_SPAN_MS
-    assert SCHEMA["properties"]["seed"]["maximum"] == MAX_SEED
+    assert seed["maximum"] == MAX_SEED
 
 
 def test_the_words_under_then_are_those_that_the_code_reads() -> None:
     words = SCHEMA["$defs"]["then"]["properties"]
 
-    assert [*words] == [*FAULTS, *OUTCOMES, "retry_after", "detail", "at"]
-    assert words["network"]["oneOf"][0]["enum"] == [*LOSSES]
-    assert words["client"]["enum"] == [*get_args(ClientDefect)]
+    network_words, *_ = words["network"]["oneOf"]
+    assert list(words) == [*FAULTS, *OUTCOMES, "retry_after", "detail", "at"]
+    assert network_words["enum"] == list(LOSSES)
+    assert words["client"]["enum"] == list(get_args(ClientDefect))
 
 
 def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
@@ -337,24 +442,26 @@ def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
     if isinstance(schema, list):
         for index, item in enumerate(schema):
             yield from described_keys(item, f"{path}[{index}]")
-    if isinstance(schema, dict):
-        for key, value in schema.items():
-            yield from described_keys(value, f"{path}.{key}")
-        if schema.get("type") == "object":
-            for key, value in schema.get("properties", {}).items():
-                target = value
-                if "$ref" in value:
-                    name = value["$ref"].rpartition("/")[2]
-                    target = SCHEMA["$defs"][name]
-                is_described = "description" in value or "description" in target
-                yield f"{path}.{key}", is_described
+    if not isinstance(schema, dict):
+        return
+    for key, value in schema.items():
+        yield from described_keys(value, f"{path}.{key}")
+    if schema.get("type") == "object":
+        for key, value in schema.get("properties", {}).items():
+            yield f"{path}.{key}", is_described(value)
+
+
+def is_described(schema: Any) -> bool:
+    target = schema
+    if "$ref" in schema:
+        _, _, name = schema["$ref"].rpartition("/")
+        target = SCHEMA["$defs"][name]
+    return "description" in schema or "description" in target
 
 
 def test_every_key_is_described_for_editors() -> None:
-    is_described_by_key = dict(described_keys(SCHEMA))
+    described = dict(described_keys(SCHEMA))
 
-    undescribed = [
-        key for key, is_described in is_described_by_key.items() if not is_described
-    ]
-    assert len(is_described_by_key) > 60
+    undescribed = [key for key in described if not described[key]]
+    assert len(described) > 60
     assert undescribed == []
