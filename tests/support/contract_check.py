@@ -16,9 +16,12 @@ from typing import Any
 
 import jsonschema_rs
 import yaml
+from jsonschema_rs import Draft202012Validator as Validator
 
 ROOT = Path(__file__).parents[2]
 METHODS = ("get", "post", "patch", "put", "delete")
+Node = Mapping[str, Any]
+"""An object of the contract: a schema, a response, an operation."""
 UNDECLARED_STATUSES = frozenset({400, 403, 405, 413, 500})
 """What the default response stands for on a known path (D03, D06, D69).
 
@@ -26,7 +29,14 @@ UNDECLARED_STATUSES = frozenset({400, 403, 405, 413, 500})
 """
 DOOR_STATUSES = frozenset({400, 403})
 """Those by which a host or a site is refused, whatever the path (D69)."""
-TELLING_HEADERS = frozenset({"location", "retry-after", "allow", "www-authenticate"})
+TELLING_HEADERS = frozenset(
+    {
+        "location",
+        "retry-after",
+        "allow",
+        "www-authenticate",
+    }
+)
 """Headers that promise something: they come only where the contract declares them."""
 _URN = "urn:closed-contract"
 Headers = Mapping[str, list[str]]
@@ -55,18 +65,18 @@ class Exchange:
 class DeclaredHeader:
     """A header that a response of the contract declares."""
 
-    def __init__(self, header: Mapping[str, Any]) -> None:
+    def __init__(self, header: Node) -> None:
+        schema = header["schema"]
         self.is_required = bool(header.get("required"))
-        self._is_integer = header["schema"].get("type") == "integer"
-        self._validator = jsonschema_rs.Draft202012Validator(
-            dict(header["schema"]),
-            validate_formats=True,
-        )
+        self._is_integer = schema.get("type") == "integer"
+        self._validator = Validator(schema, validate_formats=True)
 
     def accepts(self, text: str) -> bool:
         if not self._is_integer:
             return self._validator.is_valid(text)
-        return text.isdigit() and self._validator.is_valid(int(text))
+        if not text.isdigit():
+            return False
+        return self._validator.is_valid(int(text))
 
 
 class ContractChecker:
@@ -74,7 +84,7 @@ class ContractChecker:
     """Those that an operation may answer with by its default response."""
     door_statuses = DOOR_STATUSES
 
-    def __init__(self, document: Mapping[str, Any], *, is_closed: bool = True) -> None:
+    def __init__(self, document: Node, *, is_closed: bool = True) -> None:
         """With `is_closed`, objects must have no field that the contract does not name.
 
         The contract allows such fields by itself.
@@ -87,17 +97,19 @@ class ContractChecker:
             [(_URN, schemas)],
             draft=jsonschema_rs.Draft202012,
         )
-        self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
+        self._validators: dict[str, Validator] = {}
         """By reference to a schema."""
         self._declared_headers: dict[int, dict[str, DeclaredHeader]] = {}
         """The headers of each response by lower-case name.
 
         The responses are known by their identity in the document.
         """
+        self._paths: dict[re.Pattern[str], Node] = {}
+        """The paths by what matches them, those without parameters first."""
         literal_first = sorted(document["paths"], key=lambda path: "{" in path)
-        self._paths: list[tuple[re.Pattern[str], Mapping[str, Any]]] = [
-            (_pattern_of(path), document["paths"][path]) for path in literal_first
-        ]
+        for path in literal_first:
+            pattern = _pattern_of(path)
+            self._paths[pattern] = document["paths"][path]
 
     def check(self, exchange: Exchange) -> None:
         violations = list(self._violations(exchange))
@@ -122,7 +134,7 @@ class ContractChecker:
             *self._body_violations("#/components/schemas/Problem", exchange),
             *self._problem_violations(exchange, headers, None),
         ]
-        if (exchange.status == 405) != ("allow" in headers):
+        if not _allows_rightly(exchange, headers):
             violations.append("header allow belongs to 405, and to it alone")
         if media_type != ["application/problem+json"]:
             violations.append(f"the media type is {media_type}")
@@ -135,7 +147,7 @@ class ContractChecker:
         self,
         method: str,
         path: str,
-    ) -> tuple[Mapping[str, Any] | None, bool]:
+    ) -> tuple[Node | None, bool]:
         """Return the operation of a method and path, and whether the path is known.
 
         The operation is None if there is none.
@@ -148,31 +160,33 @@ class ContractChecker:
                 return item.get(name), True
         return None, True
 
-    def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    def operations(self) -> Iterator[tuple[str, str, Node]]:
         for path, item in self._document["paths"].items():
             for method in METHODS:
                 if method in item:
                     yield method.upper(), path, item[method]
 
-    def body_schema(self, operation_id: str) -> Mapping[str, Any]:
-        by_id = {
-            operation["operationId"]: operation for _, _, operation in self.operations()
-        }
-        content = by_id[operation_id]["requestBody"]["content"]
+    def body_schema(self, operation_id: str) -> Node:
+        (operation,) = [
+            operation
+            for _, _, operation in self.operations()
+            if operation["operationId"] == operation_id
+        ]
+        content = operation["requestBody"]["content"]
         return self.resolve(content["application/json"]["schema"])
 
-    def validator(self, reference: str) -> jsonschema_rs.Draft202012Validator:
+    def validator(self, reference: str) -> Validator:
         if reference not in self._validators:
-            self._validators[reference] = jsonschema_rs.Draft202012Validator(
+            self._validators[reference] = Validator(
                 {"$ref": _URN + reference},
                 registry=self._registry,
                 validate_formats=True,
             )
         return self._validators[reference]
 
-    def _path_item(self, path: str) -> Mapping[str, Any] | None:
+    def _path_item(self, path: str) -> Node | None:
         path = re.sub("^(/docs)/.*", r"\1/page", path)  # the name of a page has folders
-        for pattern, item in self._paths:
+        for pattern, item in self._paths.items():
             if pattern.fullmatch(path):
                 return item
         return None
@@ -185,10 +199,10 @@ class ContractChecker:
         yield from self._content_violations(exchange, response, headers)
 
         if exchange.status >= 400 and not _is_bodiless_head(exchange):
-            codes = response.get("x-problem-codes")
+            codes = response.get("x-problem-codes", ())
             if not codes:
                 yield "the contract declares no problem codes for this answer"
-            yield from self._problem_violations(exchange, headers, codes or ())
+            yield from self._problem_violations(exchange, headers, codes)
 
     def _status_violations(self, exchange: Exchange) -> Iterator[str]:
         operation, is_known_path = self.operation_of(exchange.method, exchange.path)
@@ -201,35 +215,40 @@ class ContractChecker:
             return
         responses = operation["responses"]
         by_default = self.undeclared_statuses - {405}
-        if str(exchange.status) not in responses and exchange.status not in by_default:
+        is_declared = str(exchange.status) in responses
+        if not is_declared and exchange.status not in by_default:
             yield f"the status is not declared: {', '.join(responses)}"
 
-    def _response_to(self, exchange: Exchange) -> Mapping[str, Any]:
+    def _response_to(self, exchange: Exchange) -> Node:
         """Return the response of the contract that the answer must follow."""
         operation, _ = self.operation_of(exchange.method, exchange.path)
         if operation is None:
             return self.resolve({"$ref": "#/components/responses/Unexpected"})
         responses = operation["responses"]
-        return self.resolve(responses.get(str(exchange.status)) or responses["default"])
+        status = str(exchange.status)
+        if status not in responses:
+            status = "default"
+        return self.resolve(responses[status])
 
     def _header_violations(
         self,
         exchange: Exchange,
-        response: Mapping[str, Any],
+        response: Node,
         headers: Headers,
     ) -> Iterator[str]:
         yield from self._declared_header_violations(response, headers)
-        undeclared = headers.keys() - self._headers_of(response).keys()
+        declared = self._headers_of(response)
+        undeclared = headers.keys() - declared.keys()
         for name in undeclared & TELLING_HEADERS:
             yield f"header {name} is not declared for this answer"
         if exchange.status in (429, 503) and "retry-after" not in headers:
             yield "header retry-after is missing"
-        if (exchange.status == 405) != ("allow" in headers):
+        if not _allows_rightly(exchange, headers):
             yield "header allow belongs to 405, and to it alone"
 
     def _declared_header_violations(
         self,
-        response: Mapping[str, Any],
+        response: Node,
         headers: Headers,
     ) -> Iterator[str]:
         for name, header in self._headers_of(response).items():
@@ -241,12 +260,13 @@ class ContractChecker:
             elif values and not header.accepts(values[0]):
                 yield f"header {name} is {values[0]!r}, which its schema refuses"
 
-    def _headers_of(self, response: Mapping[str, Any]) -> Mapping[str, DeclaredHeader]:
+    def _headers_of(self, response: Node) -> Mapping[str, DeclaredHeader]:
         identity = id(response)
         if identity not in self._declared_headers:
             declared: dict[str, DeclaredHeader] = {}
-            for name, reference in response.get("headers", {}).items():
-                header = self.resolve(reference)
+            references = response.get("headers", {})
+            for name in references:
+                header = self.resolve(references[name])
                 declared[name.lower()] = DeclaredHeader(header)
             self._declared_headers[identity] = declared
         return self._declared_headers[identity]
@@ -254,7 +274,7 @@ class ContractChecker:
     def _content_violations(
         self,
         exchange: Exchange,
-        response: Mapping[str, Any],
+        response: Node,
         headers: Headers,
     ) -> Iterator[str]:
         content = response.get("content")
@@ -269,20 +289,22 @@ class ContractChecker:
     def _declared_content_violations(
         self,
         exchange: Exchange,
-        content: Mapping[str, Any],
+        content: Node,
         headers: Headers,
     ) -> Iterator[str]:
-        media_type = headers.get("content-type", ["(none)"])
-        if len(media_type) != 1 or media_type[0] not in content:
-            yield f"the media type is {media_type}, expected {' or '.join(content)}"
+        media_types = headers.get("content-type", ["(none)"])
+        media_type = media_types[0]
+        if len(media_types) != 1 or media_type not in content:
+            yield f"the media type is {media_types}, expected {' or '.join(content)}"
             return
         if _is_bodiless_head(exchange):
             return
+        size = len(exchange.body)
         length = headers.get("content-length")
-        if length is not None and length != [str(len(exchange.body))]:
-            yield f"content-length is {length} for {len(exchange.body)} bytes"
-        if media_type[0].endswith("json"):
-            schema = content[media_type[0]]["schema"]
+        if length is not None and length != [str(size)]:
+            yield f"content-length is {length} for {size} bytes"
+        if media_type.endswith("json"):
+            schema = content[media_type]["schema"]
             yield from self._body_violations(schema["$ref"], exchange)
 
     def _body_violations(self, reference: str, exchange: Exchange) -> Iterator[str]:
@@ -295,7 +317,8 @@ class ContractChecker:
         if validator.is_valid(value):  # in a tenth of the time
             return
         for violation in validator.iter_errors(value):
-            path = "/".join(map(str, violation.instance_path))
+            steps = [str(step) for step in violation.instance_path]
+            path = "/".join(steps)
             yield f"/{path}: {violation.message}"
 
     def _problem_violations(
@@ -319,17 +342,23 @@ class ContractChecker:
             yield f"request_id is {request_id}, the header {header}"
         code = problem.get("code")
         if codes is None:
-            codes = self._document["components"]["schemas"]["ProblemCode"]["enum"]
+            codes = self._every_code()
         if code not in codes:
             yield f"the code {code} is not one of this answer's: {', '.join(codes)}"
         needs_operation = code == "resource_operation_in_progress"
         if needs_operation != ("active_operation_id" in problem):
             yield "active_operation_id belongs to resource_operation_in_progress alone"
 
-    def resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _every_code(self) -> Sequence[str]:
+        schema = self.resolve({"$ref": "#/components/schemas/ProblemCode"})
+        codes: Sequence[str] = schema["enum"]
+        return codes
+
+    def resolve(self, node: Node) -> Node:
         while "$ref" in node:
             target: Any = self._document
-            for step in node["$ref"].removeprefix("#/").split("/"):
+            path = node["$ref"].removeprefix("#/")
+            for step in path.split("/"):
                 target = target[step]
             node = target
         return node
@@ -345,7 +374,7 @@ class ControlChecker(ContractChecker):
     door_statuses = DOOR_STATUSES | {401}
 
 
-def closed(document: Mapping[str, Any]) -> dict[str, Any]:
+def closed(document: Node) -> dict[str, Any]:
     """Return the contract's schemas with every object closed that is not open by itself.
 
     What is a part of others, in their `allOf`, stays open by itself.
@@ -355,14 +384,23 @@ def closed(document: Mapping[str, Any]) -> dict[str, Any]:
     for schema in schemas.values():
         for part in schema.get("allOf", ()):
             reference = part.get("$ref", "")
-            part_names.add(reference.rpartition("/")[2])
+            _, _, name = reference.rpartition("/")
+            part_names.add(name)
     closed_schemas: dict[str, Any] = {}
     for name, schema in schemas.items():
-        closed_schemas[name] = _closed_schema(schema, is_part=name in part_names)
+        is_part = name in part_names
+        closed_schemas[name] = _closed_schema(schema, is_part)
     return {"components": {"schemas": closed_schemas}}
 
 
-UNCHECKED_KEYS = frozenset({"default", "example", "examples", "discriminator"})
+UNCHECKED_KEYS = frozenset(
+    {
+        "default",
+        "example",
+        "examples",
+        "discriminator",
+    }
+)
 """Keys of a schema that say nothing of what is valid."""
 
 
@@ -376,7 +414,7 @@ def _closed_schema(schema: Any, is_part: bool = False) -> Any:
         if key in UNCHECKED_KEYS:
             continue
         if key == "properties":
-            result[key] = {name: _closed_schema(inner) for name, inner in value.items()}
+            result[key] = {name: _closed_schema(value[name]) for name in value}
         else:
             result[key] = _closed_schema(value, is_part=key == "allOf")
     describes_fields = schema.keys() & {"properties", "allOf"}
@@ -387,7 +425,14 @@ def _closed_schema(schema: Any, is_part: bool = False) -> Any:
 
 def _pattern_of(path: str) -> re.Pattern[str]:
     """Return what matches a path whose parameters have any values."""
-    return re.compile(re.sub(r"\{\w+}", "[^/]+", path))
+    pattern = re.sub(r"\{\w+}", "[^/]+", path)
+    return re.compile(pattern)
+
+
+def _allows_rightly(exchange: Exchange, headers: Headers) -> bool:
+    is_wrong_method = exchange.status == 405
+    has_header = "allow" in headers
+    return is_wrong_method == has_header
 
 
 def _is_bodiless_head(exchange: Exchange) -> bool:
@@ -395,16 +440,18 @@ def _is_bodiless_head(exchange: Exchange) -> bool:
 
 
 def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    values: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, value in headers:
-        values.setdefault(name.lower(), []).append(value)
-    return values
+        values = by_name.setdefault(name.lower(), [])
+        values.append(value)
+    return by_name
 
 
 @lru_cache(maxsize=1)
 def _read_json(body: bytes) -> Any:
     """Read a body, which several checks look at. Raises ValueError."""
-    return json.loads(body.decode("utf-8"), object_pairs_hook=unique_keys)
+    text = body.decode("utf-8")
+    return json.loads(text, object_pairs_hook=unique_keys)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -419,7 +466,8 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 @cache
 def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
     file = Path(__file__).with_name("stricter.yaml")
-    stricter = yaml.safe_load(file.read_text(encoding="utf-8"))
+    text = file.read_text(encoding="utf-8")
+    stricter = yaml.safe_load(text)
     document = _laid_over(read_contract("openapi.yaml"), stricter)
     return ContractChecker(document, is_closed=is_closed)
 
@@ -442,8 +490,10 @@ def _laid_over(under: Any, over: Any) -> Any:
 @cache
 def read_contract(name: str) -> Any:
     """Return a document of the contract, which nobody changes."""
-    text = (ROOT / "contract" / name).read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    file = ROOT / "contract" / name
+    text = file.read_text(encoding="utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(text, Loader=loader)
 
 
 def _statuses() -> dict[str, int]:
