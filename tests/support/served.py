@@ -153,6 +153,13 @@ def unused_port() -> Iterator[int]:
         yield kept.getsockname()[1]
 
 
+def free_port() -> int:
+    """Return a port of this machine that nobody uses now."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        return int(reserved.getsockname()[1])
+
+
 @dataclass(slots=True)
 class Server:
     process: "subprocess.Popen[str]"
