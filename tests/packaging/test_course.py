@@ -13,7 +13,7 @@ import pytest
 
 from image_workflow_emulator.cli.program import PROGRAM
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, run
-from tests.packaging.pages import pattern_of
+from tests.packaging.pages import FENCE, pattern_of, text_of
 from tests.support.served import (
     EMULATOR,
     ROOT,
@@ -22,16 +22,10 @@ from tests.support.served import (
 )
 
 COURSE = ROOT / "examples/course"
-PAGE = (COURSE / "README.md").read_text(encoding="utf-8")
-SECTIONS = dict(
-    enumerate(
-        re.split(
-            r"^## \d\. ",
-            PAGE.partition("\n## What you have now")[0],
-            flags=re.MULTILINE,
-        )[1:]
-    )
-)
+PAGE = text_of(COURSE / "README.md")
+STEPS_OF_PAGE, _, _ = PAGE.partition("\n## What you have now")
+_, *SECTIONS = re.split(r"^## \d\. ", STEPS_OF_PAGE, flags=re.MULTILINE)
+"""The text of each step, from 0."""
 STEPS = range(1, len(SECTIONS))
 LANGUAGES = ["python", pytest.param("typescript", marks=pytest.mark.verify)]
 QUICK = """
@@ -61,11 +55,7 @@ def course_in_typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def blocks(step: int, *languages: str) -> list[str]:
     """Return the texts of the blocks of a step that are in some languages."""
-    fenced = re.findall(
-        r"^```(\w+)\n(.*?)^```$",
-        SECTIONS[step],
-        re.MULTILINE | re.DOTALL,
-    )
+    fenced = FENCE.findall(SECTIONS[step])
     return [text for language, text in fenced if language in languages]
 
 
@@ -77,11 +67,12 @@ def follow(
 ) -> Outcome:
     """Run the command of a step with the client as it is after some step."""
     console, *_ = blocks(step, "console")
-    last_line = console.splitlines()[-1]
+    *_, last_line = console.splitlines()
     command = shlex.split(last_line)
-    assignments = command[: command.index(PROGRAM)]
-    variables = dict(assignment.split("=") for assignment in assignments)
-    options = command[command.index("exec") : command.index("--")]
+    name_at = command.index(PROGRAM)
+    program_at = command.index("--")
+    variables = dict(assignment.split("=") for assignment in command[:name_at])
+    options = command[name_at + 1 : program_at]
     folder = COURSE
     program = [sys.executable, "-c", QUICK]
     if language == "typescript":
@@ -103,19 +94,23 @@ def run_in(
     *command: str,
     **variables: str,
 ) -> Outcome:
-    variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    usual = {
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     return run_program(
         *command,
         folder=folder,
         seconds=TIME_LIMIT_SECONDS,
-        **variables,
+        **{**usual, **variables},
     )
 
 
 def check_said(step: int, *outcomes: Outcome) -> None:
     """See that the commands of a step have printed each line that the page shows."""
     said = "".join(outcome.output + outcome.complaint for outcome in outcomes)
-    for line in "".join(blocks(step, "text")).splitlines():
+    promised = "".join(blocks(step, "text"))
+    for line in promised.splitlines():
         # JSON of the two languages differs in spaces.
         expected = pattern_of(line.strip()).replace(r'":\ ', r'": ?')
         assert re.search(expected, said), f"{line}\n{said}"
@@ -124,7 +119,15 @@ def check_said(step: int, *outcomes: Outcome) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     "step",
-    [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))],
+    [
+        1,
+        4,
+        7,
+        pytest.param(2, marks=pytest.mark.verify),
+        pytest.param(3, marks=pytest.mark.verify),
+        pytest.param(5, marks=pytest.mark.verify),
+        pytest.param(6, marks=pytest.mark.verify),
+    ],
 )
 def test_clients_fail_before_a_step_and_pass_after_it(
     step: int,
@@ -145,7 +148,8 @@ def test_clients_fail_before_a_step_and_pass_after_it(
 def test_the_lines_that_the_page_shows_are_those_of_the_step(step: int) -> None:
     (shown,) = blocks(step, "py")
 
-    assert shown in (COURSE / f"step_{step}.py").read_text(encoding="utf-8")
+    program = text_of(COURSE / f"step_{step}.py")
+    assert shown in program
 
 
 @pytest.mark.verify
@@ -158,7 +162,9 @@ def test_the_first_client_does_on_a_good_day_what_the_page_says(
     language: str,
     request: pytest.FixtureRequest,
 ) -> None:
-    check_said(0, follow(0, 0, language, request))
+    outcome = follow(0, 0, language, request)
+
+    check_said(0, outcome)
 
 
 @pytest.mark.verify

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ import yaml
 
 from image_workflow_emulator.settings import OPTIONS
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
-from tests.packaging.pages import fences, path_with_program
+from tests.packaging.pages import fences, path_with_program, text_of
 from tests.support.commands import parsed
 from tests.support.served import (
     EMULATOR,
@@ -31,8 +32,19 @@ from tests.support.served import (
 EXAMPLES = ROOT / "examples"
 
 
+def run_python_suite(*options: str) -> Outcome:
+    return run_pytest(
+        EXAMPLES / "python",
+        "-q",
+        "-c",
+        "pytest.ini",
+        *options,
+        seconds=300,
+    )
+
+
 def test_the_suite_of_the_python_client_passes() -> None:
-    outcome = run_pytest(EXAMPLES / "python", "-q", "-c", "pytest.ini", seconds=300)
+    outcome = run_python_suite()
 
     assert outcome.status == 0, outcome.output + outcome.complaint
     assert "25 passed" in outcome.output
@@ -47,10 +59,29 @@ def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("typescript")
     shutil.copytree(EXAMPLES / "typescript", folder, dirs_exist_ok=True)
     install_packages(folder)
-    for number, (_, shown) in enumerate(fences(ROOT / "docs/testing.md", "ts")):
-        if 'from "vitest"' in shown:  # those of Playwright have a test of their own
-            (folder / f"shown-{number}.test.ts").write_text(shown)
+    for number, block in enumerate(fences(ROOT / "docs/testing.md", "ts")):
+        # Those of Playwright have a test of their own.
+        if 'from "vitest"' in block.text:
+            file = folder / f"shown-{number}.test.ts"
+            file.write_text(block.text)
     return folder
+
+
+def run_vitest(
+    folder: Path,
+    *options: str,
+    tests: Sequence[str] = (),
+    **variables: str,
+) -> None:
+    """Run Vitest with an emulator that `exec` starts with some options."""
+    emulator = [*EMULATOR, "exec", *options, "--"]
+    vitest = ["npx", "vitest", "run", *tests]
+    run(
+        [*emulator, *vitest],
+        folder,
+        PYTHONPATH=str(ROOT),
+        **variables,
+    )
 
 
 @pytest.mark.verify
@@ -64,10 +95,16 @@ def test_the_suite_of_the_typescript_client_passes(
     readings: str,
     typescript: Path,
 ) -> None:
-    command = [*EMULATOR, "exec", "--readings", readings, "--", "npx", "vitest", "run"]
-    run(command, typescript, PYTHONPATH=str(ROOT))
+    run_vitest(typescript, "--readings", readings)
 
 
+NPM_INSTALL: Final = (
+    "npm",
+    "install",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+)
 SPOILED: Final = "problem:internal_error"
 """A scenario that spoils the first call of each operation."""
 
@@ -76,21 +113,30 @@ SPOILED: Final = "problem:internal_error"
 def test_a_sandbox_of_the_typescript_helper_has_the_scenario_of_exec_or_none(
     typescript: Path,
 ) -> None:
-    vitest = ["npx", "vitest", "run", "scenario.test.ts"]
-    command = [*EMULATOR, "exec", "--scenario", SPOILED, "--", *vitest]
-    run(command, typescript, PYTHONPATH=str(ROOT), EXPECTED_SCENARIO=SPOILED)
+    run_vitest(
+        typescript,
+        "--scenario",
+        SPOILED,
+        tests=["scenario.test.ts"],
+        EXPECTED_SCENARIO=SPOILED,
+    )
 
 
 @pytest.mark.verify
 @pytest.mark.parametrize("readings", ["stingy", "other"])
 def test_the_python_client_passes_under_sets_of_readings(readings: str) -> None:
-    arguments = ("-q", "-c", "pytest.ini", "--image-workflow-readings", readings)
-    outcome = run_pytest(EXAMPLES / "python", *arguments, seconds=300)
+    outcome = run_python_suite("--image-workflow-readings", readings)
 
     assert outcome.status == 0, outcome.output
 
 
-JUNIT = ("junit-jupiter*", "junit-platform*", "opentest4j*", "apiguardian*")
+JAVA_LIBRARIES = Path("/usr/share/java")
+JUNIT = (
+    "junit-jupiter*",
+    "junit-platform*",
+    "opentest4j*",
+    "apiguardian*",
+)
 """The jars of Debian's package junit5."""
 
 
@@ -102,7 +148,11 @@ def run_tests_of(
     """Run the tests of a copy of examples/java or examples/go."""
     if language == "go":
         need("go")
-        settings = {"GOPROXY": "off", "GOCACHE": str(folder / "cache"), **variables}
+        settings = {
+            "GOPROXY": "off",
+            "GOCACHE": str(folder / "cache"),
+            **variables,
+        }
         return run_program(
             "go",
             "test",
@@ -113,19 +163,22 @@ def run_tests_of(
             **settings,
         )
     need("javac")
-    jars: list[str] = []
+    jars: list[Path] = []
     for name in JUNIT:
-        jars += map(str, Path("/usr/share/java").glob(f"{name}.jar"))
+        jars += JAVA_LIBRARIES.glob(f"{name}.jar")
     if not jars:
         pytest.skip(
             "needs the jars of JUnit 5, such as those of Debian's package junit5"
         )
+    libraries = ":".join(str(jar) for jar in jars)
     classes = folder / "classes"
-    run(["javac", "-cp", ":".join(jars), "-d", classes, *folder.glob("*.java")], folder)
+    sources = folder.glob("*.java")
+    compiler: list[str | Path] = ["javac", "-cp", libraries, "-d", classes]
+    run([*compiler, *sources], folder)
     command = (
         "java",
         "-cp",
-        ":".join([*jars, str(classes)]),
+        f"{libraries}:{classes}",
         "org.junit.platform.console.ConsoleLauncher",
     )
     options = (
@@ -148,8 +201,10 @@ def run_tests_of(
 @pytest.mark.parametrize("language", ["java", "go"])
 def test_the_tests_in_another_language_pass(language: str, tmp_path: Path) -> None:
     folder = tmp_path / language
+    path = path_with_program(tmp_path)
     shutil.copytree(EXAMPLES / language, folder)
-    outcome = run_tests_of(language, folder, PATH=path_with_program(tmp_path))
+
+    outcome = run_tests_of(language, folder, PATH=path)
 
     assert outcome.status == 0, outcome.output + outcome.complaint
 
@@ -162,9 +217,15 @@ def test_a_sandbox_in_another_language_has_the_scenario_of_its_emulator_or_none(
 ) -> None:
     folder = tmp_path / language
     shutil.copytree(EXAMPLES / language, folder)
+
     with serving("--scenario", SPOILED) as server:
-        variables = {"EMULATOR_URL": server.url, "EXPECTED_SCENARIO": SPOILED}
-        outcome = run_tests_of(language, folder, **variables)
+        outcome = run_tests_of(
+            language,
+            folder,
+            EMULATOR_URL=server.url,
+            EXPECTED_SCENARIO=SPOILED,
+        )
+
     assert outcome.status == 0, outcome.output + outcome.complaint
 
 
@@ -178,23 +239,29 @@ def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     (packed,) = helper.glob("*.tgz")
     project = tmp_path / "project"
     project.mkdir()
-    ((_, shown_test),) = fences(helper / "npm/README.md", "ts")
-    (project / "emulator.test.ts").write_text(shown_test)
-    inheriting = (EXAMPLES / "typescript/scenario.test.ts").read_text()
+    (shown_test,) = fences(helper / "npm/README.md", "ts")
+    (project / "emulator.test.ts").write_text(shown_test.text)
+    inheriting = text_of(EXAMPLES / "typescript/scenario.test.ts")
     inheriting = inheriting.replace("./emulator.ts", "image-workflow-emulator")
     (project / "scenario.test.ts").write_text(inheriting)
-    tools = json.loads((helper / "package.json").read_text())["devDependencies"]
-    dependencies = {**tools, "image-workflow-emulator": f"file:{packed}"}
-    (project / "package.json").write_text(
-        json.dumps({"type": "module", "devDependencies": dependencies})
-    )
+    package_of_helper = json.loads(text_of(helper / "package.json"))
+    tools = package_of_helper["devDependencies"]
+    package = {
+        "type": "module",
+        "devDependencies": {**tools, "image-workflow-emulator": f"file:{packed}"},
+    }
+    (project / "package.json").write_text(json.dumps(package))
     shutil.copy(helper / "tsconfig.json", project)
 
-    run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], project)
+    run([*NPM_INSTALL], project)
 
     run(["npx", "tsc", "--noEmit"], project)
-    command = [*EMULATOR, "exec", "--scenario", SPOILED, "--", "npx", "vitest", "run"]
-    run(command, project, PYTHONPATH=str(ROOT), EXPECTED_SCENARIO=SPOILED)
+    run_vitest(
+        project,
+        "--scenario",
+        SPOILED,
+        EXPECTED_SCENARIO=SPOILED,
+    )
 
 
 SHOP = """\
@@ -220,27 +287,19 @@ def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
         "shop.js": SHOP,
         "own.config.ts": OWN_CONFIGURATION.replace("CHROMIUM", chromium),
     }
-    for _, text in fences(ROOT / "docs/testing.md", "ts"):
-        if text.startswith("// "):
-            _, name, _ = text.split(maxsplit=2)
-            files.setdefault(name, text)
+    for block in fences(ROOT / "docs/testing.md", "ts"):
+        if block.text.startswith("// "):
+            _, name, _ = block.text.split(maxsplit=2)
+            files.setdefault(name, block.text)
     for name, text in files.items():
-        (tmp_path / name).write_text(text.replace("3000", port))
+        file = tmp_path / name
+        file.write_text(text.replace("3000", port))
     (tmp_path / "package.json").write_text("{}")
-    run(
-        [
-            "npm",
-            "install",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-            "@playwright/test@1.65.1",
-        ],
-        tmp_path,
-    )
-    command = [*EMULATOR, "exec", "--clock", "auto", "--conduct", "fail", "--"]
+    run([*NPM_INSTALL, "@playwright/test@1.65.1"], tmp_path)
+    emulator = [*EMULATOR, "exec", "--clock", "auto", "--conduct", "fail", "--"]
+    playwright = ["npx", "playwright", "test", "-c", "own.config.ts"]
     said = run(
-        [*command, "npx", "playwright", "test", "-c", "own.config.ts"],
+        [*emulator, *playwright],
         tmp_path,
         PYTHONPATH=str(ROOT),
     )
@@ -249,47 +308,42 @@ def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
 
 
 CONTAINER = EXAMPLES / "container"
-DOCUMENTS = [
-    path for path in sorted(CONTAINER.iterdir()) if path.suffix in (".yaml", ".yml")
-]
+FILES = sorted(CONTAINER.iterdir())
 VARIABLES = {option.variable for option in OPTIONS} | {"EMULATOR_URL"}
+VARIABLE = re.compile(r"\bEMULATOR_[A-Z_]+\b")
+COMMAND = re.compile(r"- (?:run: )?image-workflow-emulator (\w.*)")
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(CONTAINER.iterdir()),
-    ids=lambda path: str(path.name),
-)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.name))
 def test_an_example_names_variables_that_there_are(path: Path) -> None:
-    assert (
-        set(re.findall(r"\bEMULATOR_[A-Z_]+\b", path.read_text(encoding="utf-8")))
-        <= VARIABLES
-    )
+    named = set(VARIABLE.findall(text_of(path)))
+
+    assert named <= VARIABLES
 
 
 def test_the_commands_of_the_workflows_can_be_typed() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS).replace(
-        "$SHARD",
-        "1",
-    )
-    commands = re.findall(r"- (?:run: )?image-workflow-emulator (\w.*)", text)
+    workflows = [text_of(path) for path in FILES if path.suffix in (".yaml", ".yml")]
+    text = "".join(workflows).replace("$SHARD", "1")
+    command_lines = [shlex.split(line) for line in COMMAND.findall(text)]
 
-    assert {"exec", "sweep", "wait"} == {
-        parsed(shlex.split(command)) for command in commands
-    }
+    commands = {parsed(words) for words in command_lines}
+
+    assert commands == {"exec", "sweep", "wait"}
 
 
 def test_the_application_of_the_compose_file_reads_its_team() -> None:
-    text = (CONTAINER / "compose.yaml").read_text(encoding="utf-8")
+    text = text_of(CONTAINER / "compose.yaml")
     services = yaml.safe_load(text)["services"]
+    emulator = services["emulator"]
     application = services["application"]
-    arguments = application["command"][1:]
+    _, *arguments = application["command"]
 
-    with serving(**services["emulator"]["environment"]) as server:
+    with serving(**emulator["environment"]) as server:
         variables = {
             name: value.replace("http://emulator:8038", server.url)
             for name, value in application["environment"].items()
         }
         outcome = run_program(sys.executable, *arguments, **variables)
 
-    assert json.loads(outcome.output)["name"] == "Demo"
+    team = json.loads(outcome.output)
+    assert team["name"] == "Demo"

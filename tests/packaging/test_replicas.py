@@ -9,6 +9,7 @@ from subprocess import Popen
 import pytest
 
 from tests.clients.generated import need
+from tests.packaging.pages import text_of
 from tests.support.served import (
     ROOT,
     Server,
@@ -17,12 +18,16 @@ from tests.support.served import (
 )
 from tests.support.served_client import ServedClient
 
+SHOWN_PORTS = ("8038", "8041", "8042")
+"""The ports in the example: of the proxy, and of the emulators behind it."""
 SANDBOXES = [f"branch-{number}" for number in range(100)]
 
 
 def answers(url: str) -> bool:
+    client = ServedClient(url)
     with suppress(ConnectionError):
-        return ServedClient(url).ask("GET", "/health").status == 200
+        health = client.ask("GET", "/health")
+        return health.status == 200
     return False
 
 
@@ -33,12 +38,14 @@ def proxy(
     folder: Path,
 ) -> Iterator[str]:
     need("haproxy")
-    text = (ROOT / "examples/scale/haproxy.cfg").read_text(encoding="utf-8")
-    for shown, real in zip(("8038", "8041", "8042"), (port, *ports), strict=True):
-        text = text.replace(f"127.0.0.1:{shown}\n", f"127.0.0.1:{real}\n")
-    (folder / "haproxy.cfg").write_text(text)
+    text = text_of(ROOT / "examples/scale/haproxy.cfg")
+    real_ports = (port, *ports)
+    for shown_port, real_port in zip(SHOWN_PORTS, real_ports, strict=True):
+        text = text.replace(f"127.0.0.1:{shown_port}\n", f"127.0.0.1:{real_port}\n")
+    file = folder / "haproxy.cfg"
+    file.write_text(text)
     url = f"http://127.0.0.1:{port}"
-    process = Popen(["haproxy", "-db", "-f", folder / "haproxy.cfg"])
+    process = Popen(["haproxy", "-db", "-f", file])
     try:
         while not answers(url):
             time.sleep(0.05)
@@ -50,12 +57,8 @@ def proxy(
 
 def create(url: str, name: str) -> str:
     """Create a sandbox, and return its key."""
-    made = ServedClient(url).told("POST", "/sandboxes", {"id": name, "clock": "auto"})
-    return str(made["env"]["IMAGE_WORKFLOW_API_KEY"])
-
-
-def read_team(base_url: str, key: str) -> int:
-    return ServedClient(base_url, key).get("/team").status
+    sandbox = ServedClient(url).make_sandbox(name, clock="auto")
+    return str(sandbox["env"]["IMAGE_WORKFLOW_API_KEY"])
 
 
 def journals(server: Server) -> dict[str, int]:
@@ -64,17 +67,20 @@ def journals(server: Server) -> dict[str, int]:
     The one that is always there is left out.
     """
     client = ServedClient(server.url)
-    totals = {}
+    totals: dict[str, int] = {}
     for sandbox in client.told("GET", "/sandboxes")["data"]:
         name = sandbox["id"]
         if name != "default":
-            totals[name] = client.told("GET", "/requests", sandbox=name)["total"]
+            journal = client.told("GET", "/requests", sandbox=name)
+            totals[name] = journal["total"]
     return totals
 
 
 def read_teams(base_url: str, keys: Iterable[str]) -> set[int]:
     """Read the Team with each key, and return the statuses."""
-    return {read_team(base_url, key) for key in keys}
+    clients = [ServedClient(base_url, key) for key in keys]
+    answers = [client.get("/team") for client in clients]
+    return {answer.status for answer in answers}
 
 
 class Replicas:
@@ -101,7 +107,8 @@ class Replicas:
 
     def _serving(self, number: int) -> AbstractContextManager[Server]:
         port = str(self._ports[number])
-        return serving("--port", port, "--public-url", self.addresses[number])
+        address = self.addresses[number]
+        return serving("--port", port, "--public-url", address)
 
 
 @pytest.fixture
@@ -129,10 +136,8 @@ def test_every_request_arrives_where_its_sandbox_lives(replicas: Replicas) -> No
 def test_the_address_of_a_replica_leads_to_its_sandboxes(replicas: Replicas) -> None:
     keys = {name: create(replicas.url, name) for name in SANDBOXES}
 
-    for server, address in (
-        (replicas.first, replicas.addresses[0]),
-        (replicas.second, replicas.addresses[1]),
-    ):
+    servers = (replicas.first, replicas.second)
+    for server, address in zip(servers, replicas.addresses, strict=True):
         own_keys = [keys[name] for name in journals(server)]
 
         assert read_teams(f"{address}/v1", own_keys) == {200}
