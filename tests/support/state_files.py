@@ -39,26 +39,31 @@ def something_of_everything(emulator: EmulatorUnderTest) -> None:
 
     Finished, unfinished, uploaded, announced, and bound to a key.
     """
-    assert emulator.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
-    asset = emulator.upload(photo(size=(96, 96)))
-    product = emulator.product(asset["id"])
-    emulator.author("background", asset_id=asset["id"])
+    picture = photo(size=(96, 96))
+    emulator.use(SCENARIO)
+    asset_id = emulator.upload(picture)["id"]
+    product = emulator.product(asset_id)
+    emulator.author("background", asset_id=asset_id)
     emulator.photograph(product_ids=[product["id"]], output_mode="photoshoot")
     emulator.advance(7)
-    emulator.ready_upload(photo(size=(96, 96)))
-    emulator.post("/poses", {"name": "Tall", "asset_id": asset["id"]})
+    emulator.ready_upload(picture)
+    emulator.post("/poses", {"name": "Tall", "asset_id": asset_id})
 
 
 def members_of(file: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(file)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+    buffer = io.BytesIO(file)
+    with zipfile.ZipFile(buffer) as archive:
+        names = archive.namelist()
+        return {name: archive.read(name) for name in names}
 
 
 def parts_of(file: bytes) -> Parts:
-    head, *lines = map(orjson.loads, members_of(file)[STATE].splitlines())
+    state = members_of(file)[STATE]
+    head, *lines = [orjson.loads(line) for line in state.splitlines()]
     parts: Parts = {"head": head}
     for table, row in lines:
-        parts.setdefault(table, []).append(row)
+        rows = parts.setdefault(table, [])
+        rows.append(row)
     return parts
 
 
@@ -71,19 +76,26 @@ def with_parts(
 
     What is no list of rows is a row by itself.
     """
-    lines = [parts["head"]]
+    lines: list[Any] = [parts["head"]]
     for table, content in parts.items():
+        rows = content
+        if not isinstance(rows, list):
+            rows = [content]
         if table != "head":
-            rows = content if isinstance(content, list) else [content]
             lines += [[table, row] for row in rows]
     state = b"".join(orjson.dumps(line) + b"\n" for line in lines)
-    return with_state(members_of(file) | members, state)
+    every_member = members_of(file) | members
+    return with_state(every_member, state)
 
 
 def with_state(members: dict[str, bytes], state: bytes) -> bytes:
     """Return a file with other lines, and with the digest that belongs to them."""
-    digest = f"{hashlib.sha256(state).hexdigest()}  {STATE}\n"
-    return zipped(members | {STATE: state, DIGEST: digest.encode()})
+    digest = hashlib.sha256(state).hexdigest()
+    changed = {
+        STATE: state,
+        DIGEST: f"{digest}  {STATE}\n".encode(),
+    }
+    return zipped(members | changed)
 
 
 def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
@@ -101,5 +113,6 @@ def zipped(
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.comment = comment
         for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name), content, compression)
+            entry = zipfile.ZipInfo(name)
+            archive.writestr(entry, content, compression)
     return buffer.getvalue()
