@@ -9,7 +9,8 @@ from image_workflow_emulator.cli.program import program
 
 def command_names() -> list[str]:
     """Every command, as it is typed: a noun with its verbs alone is none."""
-    return list(_names(program, click.Context(program), ""))
+    context = click.Context(program)
+    return list(_names(program, context, ""))
 
 
 def _names(
@@ -28,7 +29,8 @@ def _names(
 def parsed(words: list[str]) -> str:
     """Parse a command line, and return the name of its command. Raises UsageError."""
     name, *arguments = words
-    command = program.get_command(click.Context(program), name)
+    context_of_program = click.Context(program)
+    command = program.get_command(context_of_program, name)
     assert command is not None
     context = command.make_context(name, arguments)
     return str(context.info_name)

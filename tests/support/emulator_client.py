@@ -42,6 +42,8 @@ FROM_ROOT: Final = ("/v1", "/files", "/direct-uploads", "/_emulator")
 """How a target begins that is not below the base URL."""
 
 CONTROL: Final = f"http://{HOST}/_emulator"
+CONTROL_PREFIX: Final = re.compile("^/_emulator(/sandboxes/[^/]+(?=/))?")
+"""The beginning of a path that its route does not name: that of a sandbox, or of none."""
 FOR_PEOPLE: Final = re.compile("/?|/reference|/page/.*")
 """Routes of the control plane's page, which its contract leaves out."""
 
@@ -389,7 +391,8 @@ class Client(ABC):
         path = INGREDIENT_PATHS[kind]
         asset_ids = self.assets(SOURCES[kind], key)
         body = ingredient_body(kind, asset_ids) | fields
-        admitted = self.created(self.post(path, body, key), 202)
+        answer = self.post(path, body, key)
+        admitted = self.created(answer, 202)
         ended = self.wait_for(admitted, key)
         assert ended["status"] == "completed", ended
         ingredient = self.get(f"{path}/{ended['result']['id']}", key)
@@ -423,8 +426,8 @@ class Client(ABC):
 
     def premade(self, kind: str, name: str | None = None) -> Json:
         """Return a premade ingredient by its name; the first one without a name."""
-        ingredients = self.get(f"{INGREDIENT_PATHS[kind]}?scope=global").json["data"]
-        for ingredient in ingredients:
+        path = f"{INGREDIENT_PATHS[kind]}?scope=global"
+        for ingredient in self.get(path).json["data"]:
             if name in (None, ingredient["name"]):
                 return dict(ingredient)
         raise AssertionError(f"there is no premade {kind} called {name}")
@@ -477,7 +480,8 @@ class Client(ABC):
         self.told("POST", "/clock/advance", {"seconds": seconds})
 
     def credits(self, key: str = OWN) -> int:
-        return int(self.get("/team", key).json["credits"])
+        team = self.get("/team", key).json
+        return int(team["credits"])
 
     def ask(
         self,
@@ -526,17 +530,22 @@ class Client(ABC):
         return dict(team)
 
     def clock_now(self, sandbox: str | None = None) -> str:
-        return str(self.told("GET", "/clock", sandbox=sandbox)["now"])
+        clock = self.told("GET", "/clock", sandbox=sandbox)
+        return str(clock["now"])
 
     def admitted_upscale(self, key: str = OWN) -> Json:
         """Admit work that ends 6 s later: 1 s in the queue, 5 s for its output."""
-        return self.created(self.upscale(key=key), 202)
+        answer = self.upscale(key=key)
+        return self.created(answer, 202)
 
     def make_sandbox(self, sandbox: str, **fields: Any) -> Json:
-        return dict(self.told("POST", "/sandboxes", {"id": sandbox, **fields}))
+        body = {"id": sandbox, **fields}
+        made = self.told("POST", "/sandboxes", body)
+        return dict(made)
 
     def reset(self, sandbox: str | None = None) -> Json:
-        return dict(self.told("POST", "/reset", sandbox=sandbox))
+        answer = self.told("POST", "/reset", sandbox=sandbox)
+        return dict(answer)
 
     def rules(self, path: str = "/scenario") -> dict[str, RuleCount]:
         """Return how often each rule has matched and fired, by its name."""
@@ -567,17 +576,27 @@ class Client(ABC):
         **more: Any,
     ) -> None:
         """Put a scenario of one rule, `the rule`, in place of the running one."""
-        rule = {"name": "the rule", "match": match, "then": then}
+        rule = {
+            "name": "the rule",
+            "match": match,
+            "then": then,
+        }
         if when:
             rule["when"] = when
-        self.use({"scenario": "one rule", "rules": [rule]} | more)
+        scenario = {
+            "scenario": "one rule",
+            "rules": [rule],
+            **more,
+        }
+        self.use(scenario)
 
     def without_scenario(self) -> None:
         self.told("DELETE", "/scenario")
 
     def new_key(self, team: str = "Demo", profile: str = "full") -> str:
         path = f"/teams/{team}/credentials"
-        return str(self.told("POST", path, {"profile": profile})["key"])
+        credential = self.told("POST", path, {"profile": profile})
+        return str(credential["key"])
 
     # The wire ------------------------------------------------------------------------
 
@@ -594,8 +613,8 @@ class Client(ABC):
         if isinstance(call.headers, Mapping):
             own = list(call.headers.items())
         left_out = {name.lower() for name in call.without}
-        left_out.update(name.lower() for name, _ in own)
-        usual = {**self._identity_of(call), **_framing_of(call)}
+        left_out |= {name.lower() for name, _ in own}
+        usual = self._identity_of(call) | _framing_of(call)
         kept = [(name, usual[name]) for name in usual if name not in left_out]
         return [_encoded(name, value) for name, value in kept + own]
 
@@ -636,9 +655,11 @@ class Client(ABC):
             self._checker.check(exchange)
         elif path.startswith("/_emulator"):
             assert answer.headers["request-id"]
-            below = re.sub("^/_emulator(/sandboxes/[^/]+(?=/))?", "", path)
-            if call.method != "HEAD" and not FOR_PEOPLE.fullmatch(below):
-                control_checker().check(replace(exchange, path=below))
+            path_of_route = CONTROL_PREFIX.sub("", path)
+            is_for_people = FOR_PEOPLE.fullmatch(path_of_route)
+            if call.method != "HEAD" and not is_for_people:
+                of_route = replace(exchange, path=path_of_route)
+                control_checker().check(of_route)
         elif answer.status >= 400 and call.method != "HEAD":
             self._checker.check_problem(exchange)
 
@@ -649,8 +670,11 @@ def _encoded(name: str, value: str) -> tuple[bytes, bytes]:
 
 def _decoded(raw_path: str) -> str:
     """Return a path as text; a slash within one of its steps stays as it was sent."""
-    steps = [unquote(step) for step in raw_path.split("/")]
-    return "/".join(step.replace("/", "%2F") for step in steps)
+    steps: list[str] = []
+    for raw_step in raw_path.split("/"):
+        step = unquote(raw_step)
+        steps.append(step.replace("/", "%2F"))
+    return "/".join(steps)
 
 
 def _framing_of(call: Call) -> dict[str, str]:

@@ -39,10 +39,16 @@ class ServedClient(Client):
         return HTTPConnection(address or self.address, timeout=seconds)
 
     def start(self, connection: HTTPConnection, call: Call) -> None:
-        path, query = self.place_of(call)
+        target, query = self.place_of(call)
+        if query:
+            target = f"{target}?{query}"
         headers = {name.decode(): value for name, value in self.headers_of(call)}
-        target = f"{path}?{query}" if query else path
-        connection.request(call.method, target, call.body, headers)
+        connection.request(
+            call.method,
+            target,
+            call.body,
+            headers,
+        )
 
     def finish(self, connection: HTTPConnection) -> Answer:
         """Wait for an answer.
@@ -50,8 +56,13 @@ class ServedClient(Client):
         Raises ConnectionResetError, IncompleteRead or TimeoutError.
         """
         response = connection.getresponse()
-        headers = tuple((name.lower(), value) for name, value in response.getheaders())
-        return Answer(response.status, headers, response.read())
+        received = response.getheaders()
+        headers = [(name.lower(), value) for name, value in received]
+        return Answer(
+            status=response.status,
+            raw_headers=tuple(headers),
+            body=response.read(),
+        )
 
     def send(
         self,
