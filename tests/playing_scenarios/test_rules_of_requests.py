@@ -31,8 +31,8 @@ SECOND_PRODUCT: Json = {
 def _places_of(status: int, statuses: list[int]) -> list[int]:
     """Return which of some statuses are this one, counted from 1."""
     places: list[int] = []
-    for place, each in enumerate(statuses, start=1):
-        if each == status:
+    for place, answered in enumerate(statuses, start=1):
+        if answered == status:
             places.append(place)
     return places
 
