@@ -83,8 +83,10 @@ def generate(
 def documented_command(*words: str) -> list[str]:
     """Return the one command of the manual that begins with these words."""
     page = (ROOT / "docs/reference/clients.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    commands = "".join(blocks).replace("\\\n", " ")
     pattern = re.compile(rf"^{' '.join(words)} .*$", re.MULTILINE)
-    (line,) = pattern.findall(page.replace("\\\n", " "))
+    (line,) = pattern.findall(commands)
     return shlex.split(line)
 
 
