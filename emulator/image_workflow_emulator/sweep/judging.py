@@ -100,23 +100,39 @@ class Judge(Struct, frozen=True):
         status: int | None,
     ) -> Iterator[ReportFinding]:
         """Iterate over what was done wrong in a place."""
+        misconduct = list(self._misconduct(trial, place))
+        yield from misconduct
+        if not any(finding.severity == "error" for finding in misconduct):
+            yield from self._damage(trial, place, status)
+        if is_of_one_output(trial.fault) and not _fails_by_assertion(place):
+            clean = self.clean_places[trial.test].journals
+            yield from outputs_not_taken(clean, place.journals)
+
+    def _misconduct(self, trial: Cell, place: Place) -> Iterator[ReportFinding]:
+        """Iterate over the rules of conduct that were broken by the fault: what the
+        client also does without it is no matter of its cell.
+        """
         clean_place = self.clean_places[trial.test]
-        # What the client also does without the fault is no matter of this cell.
         usual_rules = {finding.rule for finding in clean_place.findings}
         left_out = usual_rules.union(self.ignored_rules)
-        findings = [
-            finding for finding in place.findings if finding.rule not in left_out
-        ]
-        yield from findings
+        for finding in place.findings:
+            if finding.rule not in left_out:
+                yield finding
+
+    def _damage(
+        self,
+        trial: Cell,
+        place: Place,
+        status: int | None,
+    ) -> Iterator[ReportFinding]:
+        """Iterate over what was made twice or not at all, beside the clean run."""
+        clean_place = self.clean_places[trial.test]
         clean = clean_place.journals
-        if not any(finding.severity == "error" for finding in findings):
-            if trial.keeps_what_was_made:
-                yield from made_twice(clean, place.journals)
-            is_recovered = trial.is_recoverable and status == 0
-            if is_recovered and is_comparable(clean_place):
-                yield from made_less(clean, place.journals, str(trial))
-        if is_of_one_output(trial.fault) and not _fails_by_assertion(place):
-            yield from outputs_not_taken(clean, place.journals)
+        if trial.keeps_what_was_made:
+            yield from made_twice(clean, place.journals)
+        is_recovered = trial.is_recoverable and status == 0
+        if is_recovered and is_comparable(clean_place):
+            yield from made_less(clean, place.journals, str(trial))
 
 
 def _outcome_of(
