@@ -69,6 +69,15 @@ def test_a_read_that_the_client_did_not_await_changes_nothing() -> None:
     assert [] == findings
 
 
+def test_a_write_that_a_scenario_of_the_test_delays_may_be_given_up() -> None:
+    delayed = upload(abandoned=True, rule={"name": "slow uploads"})
+    places = {"test_a": place([delayed, upload()])}
+
+    findings = findings_of(places, ignored_rules=[])
+
+    assert [] == findings
+
+
 # Pages ------------------------------------------------------------------------------
 
 HAS_MORE = {
