@@ -70,12 +70,12 @@ def missing_habit(run: Run) -> Habit:
     hanging = habit_of_hanging(run.trial)
     if run.outcome == "hung" and hanging is not None:
         return hanging
-    if run.outcome == "failed" and run.status == 0:
-        return REPORT_FAILURE
     if run.leaves_outputs:
         return TAKE_OUTPUTS
     if run.trial.group == OUTPUTS:
         return POLL
+    if run.outcome == "failed" and run.status == 0:
+        return REPORT_FAILURE
     if run.trial.fault in MENDED_BY_CLIENT:
         return NEW_UPLOAD
     if run.trial.fault == "resource_operation_in_progress":
