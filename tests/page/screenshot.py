@@ -51,7 +51,7 @@ def play(service: Service) -> int:
     made = service.post("/products", product, idempotency_key="linen-shirt")
     service.advance(0.8)
     service.post("/products", product, idempotency_key="linen-shirt")
-    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.use_shipped("some-outputs-fail")
     service.advance(21.5)
     body = {
         "product_ids": [made.id],
@@ -70,9 +70,9 @@ def play(service: Service) -> int:
     service.advance(1.1)
     service.post("/uploads", UPLOAD, LAPSED)
     service.get("/poses", headers={"Emulator-Fault": "rate_limited"})
-    service.told("PATCH", "/teams/Demo", {"credits": 1})
+    service.set_credits(1)
     service.post("/generations/product-photography", body)
-    refused = int(service.told("GET", "/requests?status=402")["data"][0]["sequence"])
+    refused = int(service.journal("?status=402")[0]["sequence"])
     service.get(f"/generations/{second.id}")
     return refused
 

@@ -4,7 +4,15 @@ import re
 
 import pytest
 
-from tests.page.browser import Service, Visit, button, expect, rows_with
+from tests.page.browser import (
+    Service,
+    Visit,
+    button,
+    expect,
+    field,
+    heading,
+    link,
+)
 from tests.support.emulator_client import UPLOAD
 
 pytestmark = pytest.mark.verify
@@ -73,7 +81,7 @@ def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(
     visit.press("Gallery", "First photoshoot")
     expect(visit.alert()).to_contain_text("500 internal_error")
 
-    visit.region("Gallery").get_by_role("link", name="See why in Requests").click()
+    visit.follow("Gallery", "See why in Requests")
 
     region = visit.region("Requests")
     causes = region.locator(".causes")
@@ -87,12 +95,12 @@ def test_every_place_says_the_same_of_the_running_scenario(
     service: Service,
 ) -> None:
     region = visit.region("Scenario")
-    strip = visit.page.get_by_role("group", name="Clock and scenario")
+    strip = visit.strip()
     running = region.locator(".running")
     choice = region.get_by_role("combobox")
 
     visit.press("Scenario", "Edit")
-    region.get_by_label("Scenario file", exact=True).fill("scenario: mine\nrules: []\n")
+    field(region, "Scenario file").fill("scenario: mine\nrules: []\n")
     visit.press("Scenario", "Use file")
     expect(strip).to_contain_text("mine")
     expect(running).to_contain_text("mine")
@@ -103,9 +111,9 @@ def test_every_place_says_the_same_of_the_running_scenario(
     expect(choice).to_have_value("")
     expect(strip).to_contain_text("No scenario")
     expect(running).to_contain_text("None is running")
-    expect(region.get_by_role("button", name="Off")).to_be_disabled()
+    expect(button(region, "Off")).to_be_disabled()
 
-    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.use_shipped("some-outputs-fail")
     description = "Of every Product Photography the second output is rejected"
     expect(choice).to_have_value("some-outputs-fail")
     expect(region).to_contain_text(description)
@@ -128,9 +136,9 @@ def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(
     service.get("/team", key)
     service.get("/assets")
 
-    visit.region("Scenario").get_by_role("link", name="fired 1").click()
+    visit.follow("Scenario", "fired 1")
 
-    row = rows_with(visit.region("Requests"), "00:00:00")
+    row = visit.requests("00:00:00")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("rate_limited")
     expect(row.get_by_text("مجموعة الصور")).to_have_css("direction", "rtl")
@@ -142,17 +150,17 @@ def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(
 def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     visit.press("Scenario", "Edit")
     scenario = visit.region("Scenario")
-    scenario.get_by_role("link", name="Format of scenario files").click()
-    region = visit.page.get_by_role("region", name="Help")
-    title = region.get_by_role("heading", name="Scenarios: failures on demand")
+    link(scenario, "Format of scenario files").click()
+    region = visit.help()
+    title = heading(region, "Scenarios: failures on demand")
     expect(title).to_be_visible()
     expect(region.locator("pre").first).to_contain_text("scenario: busy-team")
 
-    region.get_by_role("link", name="All pages").click()
-    region.get_by_role("link", name="Rules of conduct").click()
+    link(region, "All pages").click()
+    link(region, "Rules of conduct").click()
 
     assert "#help/reference/conduct-rules.md" in visit.page.url
-    title = region.get_by_role("heading", name="Rules of conduct")
+    title = heading(region, "Rules of conduct")
     expect(title).to_be_visible()
 
 
@@ -169,8 +177,8 @@ def test_a_shipped_scenario_is_edited_and_saved(visit: Visit) -> None:
     region.get_by_role("combobox").select_option("some-outputs-fail")
 
     visit.press("Scenario", "Edit")
-    field = region.get_by_label("Scenario file", exact=True)
-    expect(field).to_have_value(re.compile("scenario: some-outputs-fail"))
+    editor = field(region, "Scenario file")
+    expect(editor).to_have_value(re.compile("scenario: some-outputs-fail"))
     with visit.page.expect_download() as coming:
         visit.press("Scenario", "Save")
 
@@ -185,16 +193,16 @@ def test_the_editor_shows_complaints_and_matches_at_their_lines(
     region = visit.region("Scenario")
     region.get_by_role("combobox").select_option("some-outputs-fail")
     visit.press("Scenario", "Edit")
-    field = region.get_by_label("Scenario file", exact=True)
-    expect(field).to_have_value(re.compile("scenario: some-outputs-fail"))
+    editor = field(region, "Scenario file")
+    expect(editor).to_have_value(re.compile("scenario: some-outputs-fail"))
 
-    field.fill(RULE % "getTeem")
+    editor.fill(RULE % "getTeem")
     expect(region.locator(".marks")).to_contain_text("did you mean")
-    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(editor).to_have_attribute("aria-invalid", "true")
     visit.press("Scenario", "Check")
     expect(region.get_by_role("alert")).to_contain_text("mine.yaml:3:")
 
-    field.fill(RULE % "getTeam")
+    editor.fill(RULE % "getTeam")
     matches = region.get_by_role("listitem").filter(
         has_text="recent requests that match: #1"
     )

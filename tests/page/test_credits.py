@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect
+from tests.page.browser import Service, Visit, button, expect, field, group
 
 pytestmark = pytest.mark.verify
 
@@ -13,24 +13,27 @@ pytestmark = pytest.mark.verify
 @pytest.fixture
 def refused(visit: Visit, service: Service) -> Any:
     """The details of a request that two Credits could not pay for."""
-    service.told("PATCH", "/teams/Demo", {"credits": 2})
-    given = {"given": [{"product": {"name": "Shirt"}}]}
-    (product,) = service.told("POST", "/given", given)["data"]
-    service.post(
-        "/generations/product-photography",
-        {
-            "product_ids": [product["id"]],
-            "output_mode": "single_shots",
-            "image_count": 6,
-        },
-        idempotency_key="first",
-    )
+    service.set_credits(2)
+    (product,) = service.given({"product": {"name": "Shirt"}})
+    order = {
+        "product_ids": [product["id"]],
+        "output_mode": "single_shots",
+        "image_count": 6,
+    }
+    path = "/generations/product-photography"
+    service.post(path, order, idempotency_key="first")
     return visit.opened_request("insufficient_credits")
 
 
 def about_team(visit: Visit) -> Any:
-    visit.region("Teams").get_by_role("link", name="Demo").click()
+    visit.follow("Teams", "Demo")
     return visit.page.get_by_role("region", name=re.compile("^About team_"))
+
+
+def changes(about: Any) -> Any:
+    """Return the rows of a Team's ledger."""
+    table = about.get_by_role("table", name="Changes")
+    return table.get_by_role("row")
 
 
 def test_the_ledger_of_a_team_is_printed_as_the_emulator_keeps_it(
@@ -38,10 +41,10 @@ def test_the_ledger_of_a_team_is_printed_as_the_emulator_keeps_it(
     service: Service,
 ) -> None:
     service.photoshoot()
-    service.told("PATCH", "/teams/Demo", {"credits": 50})
-    service.told("POST", "/clock/advance", {"until_idle": True})
+    service.set_credits(50)
+    service.finish_work()
 
-    rows = about_team(visit).get_by_role("table", name="Changes").get_by_role("row")
+    rows = changes(about_team(visit))
 
     expect(rows).to_have_text(
         [
@@ -56,7 +59,7 @@ def test_the_ledger_of_a_team_is_printed_as_the_emulator_keeps_it(
 
 def test_no_balance_appears_that_never_was(visit: Visit, service: Service) -> None:
     service.photoshoot()
-    service.told("PATCH", "/teams/Demo", {"credits": 50})
+    service.set_credits(50)
 
     curve = about_team(visit).get_by_role("img", name="Available Credits")
 
@@ -65,12 +68,12 @@ def test_no_balance_appears_that_never_was(visit: Visit, service: Service) -> No
 
 def test_a_long_ledger_is_read_page_by_page(visit: Visit, service: Service) -> None:
     for amount in range(101):
-        service.told("PATCH", "/teams/Demo", {"credits": amount})
+        service.set_credits(amount)
     about = about_team(visit)
-    rows = about.get_by_role("table", name="Changes").get_by_role("row")
+    rows = changes(about)
     expect(rows).to_have_count(101)
 
-    about.get_by_role("button", name="Older").click()
+    button(about, "Older").click()
 
     expect(rows).to_have_count(103)
 
@@ -85,23 +88,23 @@ def test_the_missing_credits_are_added_by_a_button(
     refused: Any,
     service: Service,
 ) -> None:
-    button = refused.get_by_role("button", name="Add 4 Credits")
+    add = button(refused, "Add 4 Credits")
 
-    button.click()
+    add.click()
 
-    expect(button).not_to_have_attribute("aria-busy", "true")
-    assert service.get("/team").json["credits"] == 6
+    expect(add).not_to_have_attribute("aria-busy", "true")
+    assert service.credits() == 6
 
 
 def test_a_402_is_sent_again_with_a_new_key(refused: Any) -> None:
-    refused.get_by_role("button", name="Add 4 Credits").click()
-    refused.get_by_role("button", name="Send again").click()
-    expect(refused.get_by_label("Idempotency-Key", exact=True)).to_have_value(
+    button(refused, "Add 4 Credits").click()
+    button(refused, "Send again").click()
+    expect(field(refused, "Idempotency-Key")).to_have_value(
         re.compile("^[0-9a-f]{16}$")
     )
-    key = refused.get_by_label("Credential", exact=True)
+    key = field(refused, "Credential")
     expect(key).to_have_value("iwe_demo_full")
 
-    refused.get_by_role("button", name="Send", exact=True).click()
+    button(refused, "Send").click()
 
-    expect(refused.get_by_role("group", name="New answer")).to_contain_text("202")
+    expect(group(refused, "New answer")).to_contain_text("202")

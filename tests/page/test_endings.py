@@ -4,14 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect
+from tests.page.browser import Service, Visit, expect, heading, link
 from tests.support.served import serving, unused_port
 
 pytestmark = pytest.mark.verify
-
-
-def details(visit: Visit) -> Any:
-    return visit.page.get_by_role("region", name="Details of the request")
 
 
 def test_an_open_request_is_closed_where_a_restart_gave_its_number_to_another(
@@ -23,29 +19,29 @@ def test_an_open_request_is_closed_where_a_restart_gave_its_number_to_another(
             visit = Visit(context.new_page(), emulator.url).open()
             Service(emulator.base_url).get("/team")
             visit.opened_request("getTeam")
-            expect(details(visit)).to_contain_text("GET /v1/team")
+            expect(visit.details()).to_contain_text("GET /v1/team")
         expect(visit.lost()).to_be_visible()
 
         with serving("--port", str(port)) as emulator:
             Service(emulator.base_url).get("/assets")
             expect(visit.lost()).to_have_count(0)
 
-            expect(details(visit)).to_be_hidden()
+            expect(visit.details()).to_be_hidden()
             expect(visit.alert()).to_contain_text("Request 1 was closed")
-            rows = visit.region("Requests").get_by_role("row")
-            expect(rows.filter(has_text="Demo")).to_contain_text(["listAssets"])
+            rows = visit.requests("Demo")
+            expect(rows).to_contain_text(["listAssets"])
     context.close()
 
 
 def test_an_open_request_is_closed_by_a_reset(visit: Visit, service: Service) -> None:
     service.get("/team")
     visit.opened_request("getTeam")
-    expect(details(visit)).to_contain_text("GET /v1/team")
+    expect(visit.details()).to_contain_text("GET /v1/team")
 
-    service.told("POST", "/reset")
+    service.reset()
 
     expect(visit.alert()).to_contain_text("Request 1 was closed: the sandbox was reset")
-    expect(details(visit)).to_be_hidden()
+    expect(visit.details()).to_be_hidden()
 
 
 def test_a_reset_closes_it_without_leaving_another_tab(
@@ -54,18 +50,16 @@ def test_a_reset_closes_it_without_leaving_another_tab(
 ) -> None:
     service.get("/team")
     visit.opened_request("getTeam")
-    expect(details(visit)).to_contain_text("GET /v1/team")
+    expect(visit.details()).to_contain_text("GET /v1/team")
     visit.region("Teams")
 
-    service.told("POST", "/reset")
+    service.reset()
 
     expect(visit.alert()).to_contain_text("Request 1 was closed")
-    expect(visit.page.get_by_role("tab", name="Teams")).to_have_attribute(
-        "aria-selected",
-        "true",
-    )
+    teams = visit.page.get_by_role("tab", name="Teams")
+    expect(teams).to_have_attribute("aria-selected", "true")
     visit.region("Requests")
-    expect(details(visit)).to_be_hidden()
+    expect(visit.details()).to_be_hidden()
 
 
 def test_an_open_request_outlives_a_lost_connection(
@@ -80,7 +74,7 @@ def test_an_open_request_outlives_a_lost_connection(
     visit.page.context.set_offline(False)
 
     expect(visit.lost()).to_have_count(0)
-    expect(details(visit)).to_contain_text("GET /v1/team")
+    expect(visit.details()).to_contain_text("GET /v1/team")
     visit.complaints.clear()  # the browser's own notes of the lost connection
 
 
@@ -88,17 +82,16 @@ def test_a_sandbox_that_is_deleted_offers_the_way_out_at_once(
     visitor: Any,
     service: Service,
 ) -> None:
-    service.told("POST", "/sandboxes", {"id": "mine"})
+    service.make_sandbox("mine")
     visit = visitor("/_emulator?sandbox=mine")
     expect(visit.region("Requests")).to_contain_text("No requests yet")
 
     service.told("DELETE", "/sandboxes/mine")
 
-    heading = visit.page.get_by_role("heading", name="There is no sandbox mine")
-    expect(heading).to_be_visible()
-    expect(
-        visit.page.get_by_role("link", name="Show the sandbox default")
-    ).to_be_visible()
+    title = heading(visit.page, "There is no sandbox mine")
+    way_out = link(visit.page, "Show the sandbox default")
+    expect(title).to_be_visible()
+    expect(way_out).to_be_visible()
     visit.complaints.clear()  # the browser's own note of the 404
 
 
@@ -106,16 +99,15 @@ def test_every_tab_of_a_deleted_sandbox_offers_the_way_out(
     visitor: Any,
     service: Service,
 ) -> None:
-    service.told("POST", "/sandboxes", {"id": "mine"})
+    service.make_sandbox("mine")
     first = visitor("/_emulator?sandbox=mine")
     expect(first.region("Requests")).to_contain_text("No requests yet")
-    second = Visit(first.page.context.new_page(), first.origin)
-    second.open("/_emulator?sandbox=mine")
+    second = first.new_tab("/_emulator?sandbox=mine")
     expect(second.region("Requests")).to_contain_text("No requests yet")
 
     service.told("DELETE", "/sandboxes/mine")
 
     for visit in (first, second):
-        heading = visit.page.get_by_role("heading", name="There is no sandbox mine")
-        expect(heading).to_be_visible()
+        title = heading(visit.page, "There is no sandbox mine")
+        expect(title).to_be_visible()
     first.complaints.clear()

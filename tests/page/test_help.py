@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.page.browser import PHONE, Service, Visit, expect
+from tests.page.browser import CLIPBOARD, PHONE, Service, Visit, button, expect, heading
 
 pytestmark = pytest.mark.verify
 COVERED = """
@@ -23,7 +23,7 @@ def test_examples_have_the_address_of_this_emulator(
 ) -> None:
     visit.open("/_emulator#help/page.md")
 
-    region = visit.page.get_by_role("region", name="Help")
+    region = visit.help()
 
     expect(region).to_contain_text(f"{service.origin}/_emulator/requests?status=402")
     expect(region).not_to_contain_text("8038")
@@ -32,11 +32,11 @@ def test_examples_have_the_address_of_this_emulator(
 def test_a_block_is_copied(visitor: object) -> None:
     visit = visitor(  # type: ignore[operator]
         "/_emulator#help/page.md",
-        permissions=["clipboard-read", "clipboard-write"],
+        **CLIPBOARD,
     )
-    region = visit.page.get_by_role("region", name="Help")
+    region = visit.help()
 
-    region.get_by_role("button", name="Copy the block").first.click()
+    button(region, "Copy the block").first.click()
 
     expect(region.locator(".is-done")).to_be_visible()
     copied = visit.page.evaluate("navigator.clipboard.readText()")
@@ -57,6 +57,6 @@ def test_the_button_of_a_block_covers_no_words(visitor: object) -> None:
 def test_a_page_is_found_with_and_without_its_ending(visit: Visit, place: str) -> None:
     visit.open(f"/_emulator#{place}")
 
-    heading = visit.page.get_by_role("heading", name="Scenarios: failures on demand")
+    title = heading(visit.page, "Scenarios: failures on demand")
 
-    expect(heading).to_be_visible()
+    expect(title).to_be_visible()

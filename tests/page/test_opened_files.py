@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from image_workflow_emulator.client.control_client import ControlClient
-from image_workflow_emulator.client.exports import saved_sandbox
-from tests.page.browser import Service, Visit, drawn_width, expect
+from tests.page.browser import Service, Visit, button, drawn_width, expect, group
 
 pytestmark = pytest.mark.verify
 
@@ -46,7 +44,7 @@ def test_a_state_is_saved_loaded_and_opened(
         visit.press("Sandboxes", "Save state")
     coming.value.save_as(file)
 
-    service.told("PATCH", "/teams/Demo", {"credits": 1})
+    service.set_credits(1)
     with (
         visit.page.expect_file_chooser() as choosing,
         visit.page.expect_response("**/state"),
@@ -58,7 +56,7 @@ def test_a_state_is_saved_loaded_and_opened(
 
     visit.open_file(file)
     visit.page.wait_for_url("**?sandbox=*#work")
-    work = visit.region("Work").get_by_role("article")
+    work = visit.work()
     expect(work).to_have_count(1)
 
 
@@ -68,15 +66,15 @@ def test_a_file_of_a_journal_is_shown_in_requests(
     tmp_path: Path,
 ) -> None:
     service.get("/team")
-    entries = service.told("GET", "/requests")["data"]
+    entries = service.journal()
     file = tmp_path / "journal.json"
     file.write_text(json.dumps({"data": entries * 2}), encoding="utf-8")
-    service.told("POST", "/reset")
+    service.reset()
 
     visit.open_file(file)
 
     expect(visit.region("Requests")).to_contain_text("2 requests")
-    expect(visit.page.get_by_role("tab")).to_have_text(["Requests"])
+    expect(visit.tabs()).to_have_text(["Requests"])
 
 
 def test_a_file_of_coverage_is_shown_in_coverage(
@@ -88,7 +86,7 @@ def test_a_file_of_coverage_is_shown_in_coverage(
     coverage = service.told("GET", "/coverage")
     file = tmp_path / "coverage.json"
     file.write_text(json.dumps(coverage), encoding="utf-8")
-    service.told("POST", "/reset")
+    service.reset()
 
     visit.open_file(file)
 
@@ -106,20 +104,20 @@ def test_a_session_is_shown_as_it_was_and_cannot_be_changed(
     service.get(f"/generations/{generation['id']}")
     service.post("/products", {"name": "Shirt"})
     file = tmp_path / "session.json"
-    file.write_bytes(saved_sandbox(ControlClient(service.origin), "session.json"))
-    service.told("POST", "/reset")
+    service.save_session(file)
+    service.reset()
 
     visit.open_file(file)
-    expect(visit.page.get_by_role("banner")).to_contain_text("read only")
+    expect(visit.banner()).to_contain_text("read only")
 
     request = visit.opened_request("invalid_input")
     expect(request).to_contain_text("Remedy")
-    expect(request.get_by_role("button", name="Copy as curl")).to_be_visible()
-    expect(request.get_by_role("button", name="Send again")).to_be_hidden()
+    expect(button(request, "Copy as curl")).to_be_visible()
+    expect(button(request, "Send again")).to_be_hidden()
 
-    work = visit.region("Work").get_by_role("article")
+    work = visit.work()
     work.get_by_text("Timeline", exact=True).click()
-    timeline = work.get_by_role("group", name="Timeline")
+    timeline = group(work, "Timeline")
     expect(timeline).to_contain_text("poll ✓ 200")
 
     image = work.get_by_role("img").first
@@ -129,8 +127,8 @@ def test_a_session_is_shown_as_it_was_and_cannot_be_changed(
 
     gallery = visit.region("Gallery")
     expect(gallery.get_by_role("listitem")).to_have_count(5)
-    expect(gallery.get_by_role("button", name="First photoshoot")).to_be_hidden()
+    expect(button(gallery, "First photoshoot")).to_be_hidden()
 
-    visit.page.get_by_role("button", name="Close file").click()
+    button(visit.page, "Close file").click()
     expect(visit.page.get_by_role("tab", name="Teams")).to_be_visible()
     expect(visit.region("Requests")).to_contain_text("No requests yet")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect
+from tests.page.browser import Service, Visit, expect, group
 
 pytestmark = pytest.mark.verify
 ORDER = "/generations/product-photography"
@@ -49,7 +49,7 @@ def test_the_body_that_was_answered_is_shown_as_it_was_sent(
 
     details = visit.opened_request("invalid_input")
 
-    answer = details.get_by_role("group", name="Response body")
+    answer = group(details, "Response body")
     expect(answer).to_contain_text("/asset_ids: found nothing")
 
 
@@ -64,7 +64,7 @@ def test_a_long_code_is_whole_beside_open_details(
     region = visit.opened_request("createProductPhotographyGeneration")
 
     code = region.get_by_role("row").filter(has_text="createProduct").locator(".code")
-    expect(region.get_by_role("region", name="Details of the request")).to_be_visible()
+    expect(visit.details()).to_be_visible()
     assert code.evaluate("code => code.scrollWidth <= code.clientWidth")
     assert code.evaluate(
         "code => code.getBoundingClientRect().bottom"

@@ -87,7 +87,7 @@ def test_a_request_that_only_reads_is_shown_without_a_read(
 
     settle(visit)
     assert asked(visit) == []
-    row = visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
+    row = visit.requests("getTeam")
     expect(row).to_be_visible()
 
 
@@ -100,7 +100,7 @@ def test_the_clock_is_not_read_for_each_part_that_shows_it(
     settle(visit)
     visit.addresses.clear()
 
-    service.told("POST", "/clock/advance", {"seconds": 1})
+    service.advance(1)
 
     expect(visit.region("Work")).to_contain_text("processing")
     settle(visit)

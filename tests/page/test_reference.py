@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import PHONE, Service, Visit, expect
+from tests.page.browser import (
+    PHONE,
+    Service,
+    Visit,
+    button,
+    enter,
+    expect,
+    field,
+    heading,
+    link,
+)
 
 pytestmark = pytest.mark.verify
 TOKEN = "control-secret"
@@ -30,7 +40,7 @@ def reference(visitor: Any) -> Any:
 
 
 def execute(operation: Any) -> None:
-    operation.get_by_role("button", name="Execute").click(timeout=PATIENCE_MS)
+    button(operation, "Execute").click(timeout=PATIENCE_MS)
 
 
 def test_an_address_leads_to_an_operation_that_is_open(reference: Any) -> None:
@@ -60,13 +70,13 @@ def test_a_request_brings_the_credential_of_the_sandbox(
     service: Service,
 ) -> None:
     visit, operation = reference("Team", "getTeam")
-    lock = operation.get_by_label("authorization button locked")
+    lock = field(operation, "authorization button locked")
     expect(lock).to_be_visible(timeout=PATIENCE_MS)
 
     execute(operation)
 
-    expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
-    (entry,) = service.told("GET", "/requests")["data"]
+    expect(visit.footer()).to_contain_text("getTeam: 200")
+    (entry,) = service.journal()
     assert entry["credential"]["team"]["name"] == "Demo"
 
 
@@ -75,15 +85,15 @@ def test_each_write_has_an_idempotency_key_of_its_own(
     service: Service,
 ) -> None:
     visit, operation = reference("Uploads", "createUpload")
-    answer = visit.page.get_by_role("contentinfo")
+    answer = visit.footer()
     execute(operation)
-    explain = answer.get_by_role("link", name="Explain")
+    explain = link(answer, "Explain in Requests")
     expect(explain).to_have_attribute("href", re.compile("requests/1$"))
 
     execute(operation)
 
     expect(explain).to_have_attribute("href", re.compile("requests/2$"))
-    second, first = service.told("GET", "/requests")["data"]
+    second, first = service.journal()
     assert first["status"] == 201
     assert second["status"] == 201
     assert first["idempotency_key"] != second["idempotency_key"]
@@ -94,7 +104,7 @@ def test_a_key_that_a_person_typed_is_sent_again_as_it_is(
     service: Service,
 ) -> None:
     visit, operation = reference("Uploads", "createUpload")
-    answer = visit.page.get_by_role("contentinfo")
+    answer = visit.footer()
     key = operation.get_by_placeholder("Idempotency-Key")
     key.fill("mine", timeout=PATIENCE_MS)
     execute(operation)
@@ -113,7 +123,7 @@ def test_a_problem_is_asked_for_by_a_field(reference: Any, service: Service) -> 
     fault.select_option("rate_limited", timeout=PATIENCE_MS)
     execute(operation)
 
-    expect(visit.page.get_by_role("contentinfo")).to_contain_text("429 rate_limited")
+    expect(visit.footer()).to_contain_text("429 rate_limited")
     visit.complaints.clear()  # the browser's own note of the 429
 
 
@@ -136,7 +146,7 @@ def test_an_answer_leads_to_its_explanation(reference: Any) -> None:
     visit, operation = reference("Products", "createProduct")
     execute(operation)
 
-    visit.page.get_by_role("link", name="Explain in Requests").click()
+    link(visit.page, "Explain in Requests").click()
 
     expect(visit.region("Requests")).to_contain_text("invalid_reference")
     expect(visit.region("Requests")).to_contain_text("Remedy")
@@ -146,24 +156,23 @@ def test_an_answer_leads_to_its_explanation(reference: Any) -> None:
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
 def test_with_a_control_token_it_asks_for_it_and_works(reference: Any) -> None:
     visit, operation = reference("Team", "getTeam")
-    field = visit.page.get_by_label("Control token", exact=True)
+    token = field(visit.page, "Control token")
 
-    field.fill(TOKEN)
-    field.press("Enter")
+    enter(token, TOKEN)
     execute(operation)
 
-    expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
-    with_the_token = [address for address in visit.addresses if TOKEN in address]
+    expect(visit.footer()).to_contain_text("getTeam: 200")
+    with_the_token = visit.addresses_with(TOKEN)
     assert with_the_token == []
 
 
 def test_it_asks_nobody_but_the_emulator(reference: Any) -> None:
     visit, operation = reference("Team", "getTeam", **PHONE)
     execute(operation)
-    expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
+    expect(visit.footer()).to_contain_text("getTeam: 200")
 
     own = visit.origin
-    foreign = [address for address in visit.addresses if not address.startswith(own)]
+    foreign = visit.addresses_outside(own)
     assert foreign == []
 
 
@@ -171,12 +180,12 @@ def test_another_sandbox_is_asked_with_its_own_key(
     visitor: Any,
     service: Service,
 ) -> None:
-    service.told("POST", "/sandboxes", {"id": "mine"})
+    service.make_sandbox("mine")
     visit = visitor("/_emulator/reference?sandbox=mine#/Team/getTeam")
 
     execute(visit.operation("Team", "getTeam"))
 
-    expect(visit.page.get_by_role("contentinfo")).to_contain_text("getTeam: 200")
+    expect(visit.footer()).to_contain_text("getTeam: 200")
     assert len(service.told("GET", "/sandboxes/mine/requests")["data"]) == 1
 
 
@@ -188,8 +197,8 @@ def test_a_decision_leads_to_its_page_of_help(visit: Visit, service: Service) ->
     name = decision.inner_text()
     decision.click()
 
-    heading = visit.page.get_by_role("heading", name=f"{name}: ")
-    expect(heading).to_be_in_viewport()
+    title = visit.page.get_by_role("heading", name=f"{name}: ")
+    expect(title).to_be_in_viewport()
 
 
 def test_a_problem_code_leads_to_its_page_of_help(
@@ -199,7 +208,7 @@ def test_a_problem_code_leads_to_its_page_of_help(
     service.post("/products", {"name": "Shirt"})
     details = visit.opened_request("invalid_input")
 
-    details.get_by_role("link", name="invalid_input", exact=True).click()
+    link(details, "invalid_input").click()
 
-    heading = visit.page.get_by_role("heading", name="invalid_input", exact=True)
-    expect(heading).to_be_in_viewport()
+    title = heading(visit.page, "invalid_input")
+    expect(title).to_be_in_viewport()

@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, button, drawn_width, expect
+from tests.page.browser import (
+    CLIPBOARD,
+    Service,
+    Visit,
+    button,
+    drawn_width,
+    expect,
+    field,
+    group,
+    link,
+)
 from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import picture
 
@@ -19,7 +29,7 @@ pytestmark = pytest.mark.verify
 def test_work_fills_slot_by_slot(visit: Visit, service: Service) -> None:
     generation = service.photoshoot()
     service.get(f"/generations/{generation['id']}")
-    work = visit.region("Work").get_by_role("article").filter(has_text=generation["id"])
+    work = visit.work().filter(has_text=generation["id"])
     images = work.get_by_role("img")
     expect(work).to_contain_text("product_photography")
     expect(work).to_contain_text("reserved 2")
@@ -34,7 +44,7 @@ def test_work_fills_slot_by_slot(visit: Visit, service: Service) -> None:
 
     visit.press("Clock", "Run until idle")
     visit.region("Work")
-    timeline = work.get_by_role("group", name="Timeline")
+    timeline = group(work, "Timeline")
     expect(images).to_have_count(4)
     expect(work).to_contain_text("charged 2")
     expect(work).to_contain_text("Aspect ratio")
@@ -49,40 +59,40 @@ def test_work_is_filtered_by_its_state(visit: Visit, service: Service) -> None:
     work = region.get_by_role("article")
     expect(work).to_have_count(1)
 
-    region.get_by_label("State").select_option("failed")
+    field(region, "State").select_option("failed")
 
     expect(work).to_have_count(0)
     assert visit.page.url.endswith("#work?state=failed")
 
-    region.get_by_role("button", name="Remove the filter state failed").click()
+    button(region, "Remove the filter state failed").click()
 
     expect(work).to_have_count(1)
 
 
 def test_work_leads_to_its_request_and_back(visit: Visit, service: Service) -> None:
     service.photoshoot()
-    work = visit.region("Work").get_by_role("article")
+    work = visit.work()
 
-    work.get_by_role("link", name="Request", exact=True).click()
+    link(work, "Request").click()
 
     requests = visit.region("Requests")
     expect(requests).to_contain_text("createProductPhotographyGeneration")
 
-    requests.get_by_role("link", name="Show the work").click()
+    link(requests, "Show the work").click()
 
-    expect(visit.region("Work").get_by_role("article")).to_have_count(1)
+    expect(visit.work()).to_have_count(1)
 
 
 def test_a_failed_slot_says_why_and_whose_rule_it_was(
     visit: Visit,
     service: Service,
 ) -> None:
-    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.use_shipped("some-outputs-fail")
     service.photoshoot()
 
     visit.press("Clock", "Run until idle")
 
-    work = visit.region("Work").get_by_role("article").first
+    work = visit.work().first
     expect(work).to_contain_text("content_rejected")
     expect(work).to_contain_text("timed_out")
     expect(work).to_contain_text("some-outputs-fail.yaml, line")
@@ -105,7 +115,7 @@ def test_a_picture_is_uploaded_by_the_field(visit: Visit, tmp_path: Path) -> Non
     photo.write_bytes(picture(size=(40, 30)))
     region = visit.region("Gallery")
 
-    region.get_by_label("Upload", exact=True).set_input_files(photo)
+    field(region, "Upload").set_input_files(photo)
 
     item = region.get_by_role("listitem")
     expect(item).to_contain_text("PNG 40 × 30")
@@ -133,7 +143,7 @@ def test_an_uploaded_file_that_is_no_picture_is_refused(
     letter.write_bytes(b"Dear all")
     region = visit.region("Gallery")
 
-    region.get_by_label("Upload", exact=True).set_input_files(letter)
+    field(region, "Upload").set_input_files(letter)
 
     expect(visit.alert()).to_contain_text("letter.png:")
     visit.complaints.clear()  # the browser's own note of the refusal
@@ -143,7 +153,7 @@ def test_a_picture_says_what_was_ordered_and_copies_its_id(
     visitor: Any,
     service: Service,
 ) -> None:
-    visit = visitor(permissions=["clipboard-read", "clipboard-write"])
+    visit = visitor(**CLIPBOARD)
     service.photoshoot()
     service.finish_work()
     cards = visit.region("Gallery").get_by_role("article")
@@ -153,7 +163,7 @@ def test_a_picture_says_what_was_ordered_and_copies_its_id(
     expect(images).to_have_count(4)
 
     images.first.hover()
-    images.first.get_by_role("button", name="Copy id").click()
+    button(images.first, "Copy id").click()
 
     expect(images.first.locator(".is-done")).to_be_visible()
     assert visit.copied() in images.first.inner_text()
@@ -172,14 +182,14 @@ def test_the_large_picture_goes_on_to_the_next_one_and_is_downloaded(
     link = dialog.get_by_role("link")
     first_id = link.inner_text()
 
-    dialog.get_by_role("button", name="Next").click()
+    button(dialog, "Next").click()
     expect(link).not_to_have_text(first_id)
 
     visit.page.keyboard.press("ArrowLeft")
     expect(link).to_have_text(first_id)
 
     with visit.page.expect_download() as coming:
-        dialog.get_by_role("button", name="Download").click()
+        button(dialog, "Download").click()
     assert coming.value.suggested_filename == f"{first_id}.png"
 
 
@@ -194,9 +204,9 @@ def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(
     service.told("POST", f"/teams/{second['id']}/credentials", {"profile": "full"})
     gallery = visit.region("Gallery")
 
-    gallery.get_by_label("Team").select_option(second["id"])
+    field(gallery, "Team").select_option(second["id"])
     visit.press("Gallery", "First photoshoot")
-    gallery.get_by_role("link", name="Watch them in Work").click()
+    link(gallery, "Watch them in Work").click()
 
     newest_work = service.told("GET", "/work")["data"][0]
     assert newest_work["team"]["id"] == second["id"]
@@ -225,7 +235,7 @@ def test_a_fault_of_a_client_is_reported_with_its_remedy_and_its_requests(
     expect(finding).to_contain_text("Demo, Full · shop/1")
     expect(finding).to_contain_text("Remedy")
 
-    finding.get_by_role("link", name="#2").click()
+    link(finding, "#2").click()
 
     expect(visit.region("Requests")).to_contain_text("idempotency_key_reused")
 
@@ -275,19 +285,19 @@ def test_a_gap_of_coverage_has_what_closes_it(visit: Visit, service: Service) ->
     points = region.locator("details").get_by_role("listitem")
 
     summaries.filter(has_text="getTeam").click()
-    points.get_by_role("button", name="Use problem:rate_limited").click()
-    strip = visit.page.get_by_role("group", name="Clock and scenario")
+    button(points, "Use problem:rate_limited").click()
+    strip = visit.strip()
     expect(strip).to_contain_text("problem:rate_limited")
     refusal = service.get("/team")
     assert refusal.code == "rate_limited"
 
-    points.get_by_role("button", name="Open in the editor").first.click()
-    field = visit.page.get_by_label("Scenario file", exact=True)
+    button(points, "Open in the editor").first.click()
+    editor = field(visit.page, "Scenario file")
     matches = visit.page.locator(".matches")
-    expect(field).to_have_value(re.compile("operation: getTeam"))
+    expect(editor).to_have_value(re.compile("operation: getTeam"))
     expect(matches).to_contain_text("recent requests that match")
 
     visit.region("Coverage")
     summaries.filter(has_text="createProduct").first.click()
-    region.get_by_role("link", name="Try it").first.click()
+    link(region, "Try it").first.click()
     visit.page.wait_for_url("**/_emulator/reference#/Products/createProduct")

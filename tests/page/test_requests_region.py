@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import PHONE, Service, Visit, button, expect, rows_with
+from tests.page.browser import (
+    Service,
+    Visit,
+    button,
+    expect,
+    field,
+    group,
+    link,
+    on_each_screen,
+    rows_with,
+)
 from tests.support.emulator_client import UPLOAD
 
 pytestmark = pytest.mark.verify
@@ -24,7 +34,7 @@ def test_a_request_opens_with_its_reason_and_remedy(
 
     row.click()
 
-    body = region.get_by_role("group", name="Request body")
+    body = group(region, "Request body")
     expect(region).to_contain_text("Remedy")
     expect(region).to_contain_text("Asset ids: found nothing")
     expect(region.locator(".check-decided")).to_contain_text("decided")
@@ -38,12 +48,12 @@ def test_a_request_leads_to_its_operation_in_the_reference(
     service.post("/products", {"name": "Shirt"})
     region = visit.opened_request("createProduct")
 
-    region.get_by_role("link", name="In the reference").click()
+    link(region, "In the reference").click()
 
     visit.page.wait_for_url("**/_emulator/reference#/Products/createProduct")
 
 
-@pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
+@on_each_screen
 def test_rows_are_reached_opened_and_closed_by_keyboard(
     visitor: Any,
     service: Service,
@@ -54,7 +64,7 @@ def test_rows_are_reached_opened_and_closed_by_keyboard(
         service.get("/team")
     region = visit.region("Requests")
     keyboard = visit.page.keyboard
-    details = region.get_by_role("region", name="Details of the request")
+    details = visit.details()
     expect(rows_with(region, "getTeam")).to_have_count(3)
 
     region.locator("[data-key='3']").focus()
@@ -77,7 +87,7 @@ def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(
     for _ in range(2):
         service.get("/team")
     region = visit.region("Requests")
-    details = region.get_by_role("region", name="Details of the request")
+    details = visit.details()
     region.locator("[data-key='2']").click()
     expect(details).to_be_visible()
 
@@ -88,7 +98,7 @@ def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(
 
     visit.page.keyboard.press("Enter")
 
-    credential = details.get_by_role("link", name="Full (iwe_de…)")
+    credential = link(details, "Full (iwe_de…)")
     expect(details).to_be_focused()
     expect(credential).to_have_attribute("href", "#teams")
 
@@ -133,31 +143,31 @@ def test_a_search_narrows_the_list_and_lives_in_the_address(
     service.get("/nowhere")
     region = visit.region("Requests")
     rows = rows_with(region, "00:00:00")
-    field = region.get_by_label("Search", exact=True)
+    search = field(region, "Search")
 
     for text, expected_rows in SEARCHES:
-        field.fill(text)
+        search.fill(text)
         expect(rows).to_contain_text(expected_rows)
         expect(rows).to_have_count(len(expected_rows))
 
     visit.page.reload()
-    expect(field).to_have_value("status:4xx")
+    expect(search).to_have_value("status:4xx")
     expect(rows).to_have_count(2)
 
-    region.get_by_role("button", name="Remove the filter status 4xx").click()
+    button(region, "Remove the filter status 4xx").click()
     expect(rows).to_have_count(3)
 
 
 def test_a_search_that_cannot_be_read_says_what_is_expected(visit: Visit) -> None:
     region = visit.region("Requests")
 
-    region.get_by_label("Search", exact=True).fill("status:abc")
+    field(region, "Search").fill("status:abc")
 
     expect(region).to_contain_text("status:abc: expected a status such as 402")
 
 
 def test_a_slash_leads_to_the_search_from_any_region(visit: Visit) -> None:
-    search = visit.region("Requests").get_by_label("Search", exact=True)
+    search = field(visit.region("Requests"), "Search")
     visit.page.get_by_role("tab", name="Work").click()
 
     visit.page.keyboard.press("/")
@@ -204,7 +214,7 @@ def test_rows_hold_still_while_one_is_pointed_at_or_open(
     expect(one_new).to_be_visible()
     expect(rows).to_have_count(13)
 
-    region.get_by_role("button", name="Close").click()
+    button(region, "Close").click()
     visit.page.mouse.move(5, 5)
     expect(rows_with(region, "listPoses")).to_be_visible()
 
@@ -218,16 +228,16 @@ def test_an_id_that_was_sent_in_a_body_leads_to_all_about_it(
     asset_id = assets[0]["id"]
     region = visit.region("Requests")
 
-    region.get_by_label("Search", exact=True).fill(asset_id)
+    field(region, "Search").fill(asset_id)
     expect(rows_with(region, "createProductPhotography")).to_be_visible()
-    region.get_by_role("link", name=asset_id).click()
+    link(region, asset_id).click()
 
     about_asset = visit.about(asset_id)
     expect(about_asset.get_by_role("img").first).to_be_visible()
     expect(rows_with(about_asset, "createProductPhotography")).to_be_visible()
 
     work = about_asset.get_by_role("article")
-    work.get_by_role("link", name=generation["id"]).click()
+    link(work, generation["id"]).click()
 
     about_generation = visit.about(generation["id"])
     expect(about_generation).to_contain_text("reserved 2")
@@ -242,7 +252,7 @@ def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
         service.post("/uploads", UPLOAD, idempotency_key="same")
     replay = visit.opened_request("replayed")
 
-    replay.get_by_role("link", name="Original", exact=True).click()
+    link(replay, "Original").click()
 
     visit.page.wait_for_url("**#requests/1")
 
@@ -253,18 +263,18 @@ def test_a_request_is_sent_again_as_a_replay_or_changed(
 ) -> None:
     service.post("/uploads", UPLOAD, idempotency_key="first")
     region = visit.opened_request("createUpload")
-    region.get_by_role("button", name="Send again").click()
-    key = region.get_by_label("Idempotency-Key", exact=True)
-    credential = region.get_by_label("Credential", exact=True)
-    first_answer = region.get_by_role("group", name="First answer")
-    new_answer = region.get_by_role("group", name="New answer")
+    button(region, "Send again").click()
+    key = field(region, "Idempotency-Key")
+    credential = field(region, "Credential")
+    first_answer = group(region, "First answer")
+    new_answer = group(region, "New answer")
     expect(key).to_have_value("first")
 
     credential.select_option("iwe_demo_full")
     button(region, "Send").click()
     expect(new_answer).to_contain_text("a replay")
 
-    region.get_by_label("Body", exact=True).fill("{}")
+    field(region, "Body").fill("{}")
     expect(key).not_to_have_value("first")
     credential.select_option("iwe_demo_read")
     button(region, "Send").click()
@@ -284,15 +294,15 @@ def test_two_requests_are_compared_with_their_differences_marked(
     service.get("/team")
     region = visit.opened_request("idempotency_key_reused")
 
-    region.get_by_role("button", name="Compare").click()
+    button(region, "Compare").click()
 
-    first_request = region.get_by_role("group", name="Request 1", exact=True)
+    first_request = group(region, "Request 1")
     differences = first_request.locator("mark")
     expect(differences.filter(has_text='"size_bytes": 5')).to_be_visible()
     same_key = differences.filter(has_text="Idempotency-Key: first")
     expect(same_key).to_have_count(0)
 
-    region.get_by_label("With", exact=True).select_option("3")
+    field(region, "With").select_option("3")
 
-    third_request = region.get_by_role("group", name="Request 3", exact=True)
+    third_request = group(region, "Request 3")
     expect(third_request).to_contain_text("GET /v1/team")

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect
+from tests.page.browser import Service, Visit, button, expect, field
 
 pytestmark = pytest.mark.verify
 RUNNING = "scenario: mine\ndescription: My own.\nrules: []\n"
 
 
 def editor(visit: Visit) -> Any:
-    return visit.page.get_by_label("Scenario file", exact=True)
+    return field(visit.page, "Scenario file")
 
 
 def test_it_opens_the_text_of_the_running_scenario(
@@ -44,7 +44,7 @@ def test_a_rule_of_a_request_is_written_in_blocks(
     service.post("/products", {"name": "Linen shirt"})
     details = visit.opened_request("invalid_input")
 
-    details.get_by_role("button", name="Make a rule").click()
+    button(details, "Make a rule").click()
 
     rule = (
         "  - name: as request 1\n"

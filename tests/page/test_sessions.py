@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.client.control_client import ControlClient
-from image_workflow_emulator.client.exports import saved_sandbox
-from tests.page.browser import Service, Visit, button, expect
+from tests.page.browser import Service, Visit, button, expect, field, group
 
 pytestmark = pytest.mark.verify
 HELD = [
@@ -25,18 +23,18 @@ HELD = [
 @pytest.fixture
 def session(service: Service, tmp_path: Path) -> Path:
     """The file of a sandbox in which a scenario ran an hour after its start."""
-    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.use_shipped("some-outputs-fail")
     service.photoshoot()
-    service.told("POST", "/clock/advance", {"seconds": 3600})
+    service.advance(3600)
     file = tmp_path / "session.json"
-    file.write_bytes(saved_sandbox(ControlClient(service.origin), file.name))
-    service.told("POST", "/reset")
-    service.told("DELETE", "/scenario")
+    service.save_session(file)
+    service.reset()
+    service.without_scenario()
     return file
 
 
 def strip(visit: Visit) -> Any:
-    return visit.page.get_by_role("group", name="Clock and scenario")
+    return visit.strip()
 
 
 def test_the_clock_is_that_of_the_file(visit: Visit, session: Path) -> None:
@@ -66,14 +64,14 @@ def test_the_text_of_the_scenario_is_in_the_file(visit: Visit, session: Path) ->
 
     region.locator("summary").filter(has_text="Text").click()
 
-    text = region.get_by_role("group", name="Text of the scenario")
+    text = group(region, "Text of the scenario")
     expect(text).to_contain_text("outputs: {2: content_rejected, 4: timed_out}")
 
 
 def test_the_ledger_of_a_team_is_in_the_file(visit: Visit, session: Path) -> None:
     visit.open_file(session)
 
-    visit.region("Teams").get_by_role("link", name="Demo").click()
+    visit.follow("Teams", "Demo")
 
     table = visit.page.get_by_role("table", name="Changes")
     expect(table).to_contain_text("released")
@@ -105,7 +103,7 @@ def test_tabs_that_it_has_not_are_gone(
     visit.open_file(session)
 
     sandboxes = visit.page.get_by_role("region", name="Sandboxes")
-    expect(visit.page.get_by_role("tab")).to_have_text(tab_names)
+    expect(visit.tabs()).to_have_text(tab_names)
     expect(sandboxes).to_have_count(0)
 
 
@@ -114,14 +112,14 @@ def test_nothing_can_be_changed(visit: Visit, session: Path) -> None:
 
     region = visit.region("Teams")
 
-    expect(region.get_by_label("Credits", exact=True).first).to_be_disabled()
+    expect(field(region, "Credits").first).to_be_disabled()
     for name in ("Pause admission", "Revoke", "+10 s", "Use", "Clear"):
         expect(button(visit.page, name)).to_have_count(0)
 
 
 def test_it_asks_the_emulator_for_nothing(visit: Visit, session: Path) -> None:
     visit.open_file(session)
-    expect(visit.page.get_by_role("banner")).to_contain_text("read only")
+    expect(visit.banner()).to_contain_text("read only")
     visit.addresses.clear()
 
     for name in HELD:
@@ -148,5 +146,5 @@ def test_a_request_that_was_open_is_closed(
 
     visit.open_file(session)
 
-    details = visit.page.get_by_role("region", name="Details of the request")
+    details = visit.details()
     expect(details).to_be_hidden()

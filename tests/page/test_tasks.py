@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.client.control_client import ControlClient
-from image_workflow_emulator.client.exports import saved_sandbox
 from tests.page.browser import (
+    CLIPBOARD,
     PHONE,
     Service,
     Visit,
     button,
     drawn_width,
     expect,
+    field,
+    group,
+    link,
     rows_with,
 )
 
@@ -125,19 +127,19 @@ def test_twelve_tasks_are_done(
 ) -> None:
     generation = service.photoshoot()
     service.post("/products", {"name": "Shirt"})
-    visit = visitor(permissions=["clipboard-read", "clipboard-write"], **screen)
+    visit = visitor(**CLIPBOARD, **screen)
     person = Person(visit, by_keyboard=by_keyboard)
     page = visit.page
 
     # 1. Open the last failure. 2. Find out why it was refused.
     requests = person.region("Requests")
-    search = requests.get_by_label("Search", exact=True)
+    search = field(requests, "Search")
     person.type(search, "status:4xx")
     person.press(rows_with(requests, "invalid_input"))
     expect(requests).to_contain_text("add asset ids")
 
     # 3. Copy it as a command.
-    person.press(requests.get_by_role("button", name="Copy as curl"))
+    person.press(button(requests, "Copy as curl"))
     expect(requests.locator(".is-done")).to_be_visible()
     command = visit.copied()
 
@@ -146,28 +148,28 @@ def test_twelve_tasks_are_done(
     assert command.endswith(f" {service.origin}/v1/products")
 
     # 4. Send it again with another key.
-    person.press(requests.get_by_role("button", name="Send again"))
-    person.type(requests.get_by_label("Idempotency-Key", exact=True), "another")
+    person.press(button(requests, "Send again"))
+    person.type(field(requests, "Idempotency-Key"), "another")
     person.press(button(requests, "Send"))
-    new_answer = requests.get_by_role("group", name="New answer")
+    new_answer = group(requests, "New answer")
     expect(new_answer).to_contain_text("invalid_input")
-    sent = service.told("GET", "/requests?idempotency_key=another")["data"]
+    sent = service.journal("?idempotency_key=another")
     assert sent[0]["status"] == 422
 
     # 5. Open the timeline of work, and go to what is due next.
     articles = person.region("Work").get_by_role("article")
     work = articles.filter(has_text=generation["id"])
-    person.press(work.get_by_role("button", name="Go to").first)
-    timeline = work.get_by_role("group", name="Timeline")
+    person.press(button(work, "Go to").first)
+    timeline = group(work, "Timeline")
     expect(timeline).to_contain_text("started")
 
     # 6. Find all about an id.
     requests = person.region("Requests")
-    close = requests.get_by_role("button", name="Close")
+    close = button(requests, "Close")
     if close.is_visible():
         person.press(close)
     person.type(search, generation["id"])
-    person.press(requests.get_by_role("link", name=generation["id"]))
+    person.press(link(requests, generation["id"]))
     expect(visit.about(generation["id"])).to_contain_text("reserved 2")
 
     # 7. Open a picture large, and download it.
@@ -178,9 +180,9 @@ def test_twelve_tasks_are_done(
     expect(dialog).to_contain_text("1:1 · 1k · png")
     assert drawn_width(dialog.get_by_role("img")) > 100
 
-    person.press(dialog.get_by_role("button", name="Close"))
+    person.press(button(dialog, "Close"))
     expect(dialog).to_have_count(0)
-    download = gallery.get_by_role("button", name="Download").first
+    download = button(gallery, "Download").first
     picture_name = person.downloads(download)
     assert picture_name.endswith(".png")
 
@@ -194,32 +196,32 @@ def test_twelve_tasks_are_done(
     requests = person.region("Requests")
     person.type(search, "422")
     person.press(rows_with(requests, "invalid_input").last)
-    person.press(requests.get_by_role("button", name="Make a rule"))
-    editor = scenario.get_by_label("Scenario file", exact=True)
+    person.press(button(requests, "Make a rule"))
+    editor = field(scenario, "Scenario file")
     expect(editor).to_be_focused()
     page.keyboard.press("ControlOrMeta+End")
     page.keyboard.type("# mine")
-    person.press(scenario.get_by_role("button", name="Check"))
+    person.press(button(scenario, "Check"))
     rule = scenario.get_by_role("listitem").filter(has_text="as request")
     expect(rule).to_contain_text("recent requests that match")
 
     # 11. Change Credits.
-    field = person.region("Teams").get_by_label("Credits", exact=True).first
-    person.type(field, "7")
-    field.press("Enter")
+    balance = field(person.region("Teams"), "Credits").first
+    person.type(balance, "7")
+    balance.press("Enter")
     saved = person.region("Teams").get_by_text("Saved", exact=True)
     expect(saved).to_be_visible()
     assert service.credits() == 7
 
     # 12. Save the state, and open a session that somebody left.
-    save = person.region("Sandboxes").get_by_role("button", name="Save state")
+    save = button(person.region("Sandboxes"), "Save state")
     state_name = person.downloads(save)
     assert state_name.endswith(".zip")
 
     file = tmp_path / "session.json"
-    file.write_bytes(saved_sandbox(ControlClient(service.origin), file.name))
+    service.save_session(file)
     with page.expect_file_chooser() as choosing:
-        person.press(page.get_by_role("button", name="Open file"))
+        person.press(button(page, "Open file"))
     choosing.value.set_files(file)
     expect(page.get_by_role("banner")).to_contain_text("read only")
     work = person.region("Work").get_by_role("article")

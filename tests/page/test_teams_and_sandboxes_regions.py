@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect, rows_with
+from tests.page.browser import (
+    CLIPBOARD,
+    Service,
+    Visit,
+    button,
+    enter,
+    expect,
+    field,
+    rows_with,
+)
 from tests.support.emulator_client import UPLOAD
 
 pytestmark = pytest.mark.verify
@@ -15,28 +24,26 @@ def test_credits_are_set_with_enter_or_refused_with_an_alert(
     service: Service,
 ) -> None:
     region = visit.region("Teams")
-    field = region.get_by_label("Credits", exact=True).first
+    balance = field(region, "Credits").first
 
-    field.fill("-1")
-    field.press("Enter")
+    enter(balance, "-1")
     expect(visit.alert()).to_contain_text("Credits: found -1")
-    expect(field).to_have_value("100")
+    expect(balance).to_have_value("100")
 
-    field.fill("3")
-    field.press("Enter")
+    enter(balance, "3")
     expect(visit.alert()).to_have_count(0)
-    expect(field).not_to_have_class("is-changed")
+    expect(balance).not_to_have_class("is-changed")
 
-    service.told("PATCH", "/teams/Demo", {"credits": 7})
-    expect(field).to_have_value("7")
+    service.set_credits(7)
+    expect(balance).to_have_value("7")
     visit.complaints.clear()  # the browser's own note of the 400
 
 
 def test_a_key_is_copied(visitor: Any) -> None:
-    visit = visitor(permissions=["clipboard-read", "clipboard-write"])
+    visit = visitor(**CLIPBOARD)
     row = rows_with(visit.region("Teams"), "iwe_demo_full")
 
-    row.get_by_role("button", name="Copy").click()
+    button(row, "Copy").click()
 
     expect(row.locator(".is-done")).to_be_visible()
     assert visit.copied() == "iwe_demo_full"
@@ -44,9 +51,9 @@ def test_a_key_is_copied(visitor: Any) -> None:
 
 def test_a_credential_is_revoked_and_restored(visit: Visit, service: Service) -> None:
     row = rows_with(visit.region("Teams"), "iwe_demo_full")
-    restore = row.get_by_role("button", name="Restore")
+    restore = button(row, "Restore")
 
-    row.get_by_role("button", name="Revoke").click()
+    button(row, "Revoke").click()
 
     expect(row).to_contain_text("revoked")
     refusal = service.get("/team")
@@ -75,13 +82,13 @@ def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
 def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -> None:
     region = visit.region("Sandboxes")
 
-    region.get_by_label("New sandbox").fill("checkout")
+    field(region, "New sandbox").fill("checkout")
     visit.press("Sandboxes", "Create")
     visit.page.wait_for_url("**?sandbox=checkout*")
     expect(region.get_by_role("combobox")).to_have_value("checkout")
 
     visit.press("Sandboxes", "Delete")
-    confirmation = region.get_by_role("button", name="Delete? Click again")
+    confirmation = button(region, "Delete? Click again")
     expect(confirmation).to_be_visible()
     checkout = service.told("GET", "/sandboxes/checkout")
     assert checkout["id"] == "checkout"
@@ -109,24 +116,24 @@ def test_a_sandbox_made_elsewhere_is_listed(visit: Visit, service: Service) -> N
     region = visit.region("Sandboxes")
     expect(rows_with(region, "default")).to_be_visible()
 
-    service.told("POST", "/sandboxes", {"id": "first"})
+    service.make_sandbox("first")
     region.get_by_role("combobox").focus()
     expect(region.get_by_role("option", name="first")).to_be_attached()
 
     visit.region("Requests")
-    service.told("POST", "/sandboxes", {"id": "second"})
+    service.make_sandbox("second")
     visit.region("Sandboxes")
     expect(region.get_by_role("option", name="second")).to_be_attached()
 
 
 def test_a_sandbox_is_shown_by_its_address(visit: Visit, service: Service) -> None:
-    sandbox = service.told("POST", "/sandboxes", {"id": "second"})
+    sandbox = service.make_sandbox("second")
 
     visit.open("/_emulator?sandbox=second")
     service.get("/team")
     service.get("/assets", sandbox["env"]["IMAGE_WORKFLOW_API_KEY"])
 
-    rows = rows_with(visit.region("Requests"), "Demo")
+    rows = visit.requests("Demo")
     expect(rows).to_contain_text(["listAssets"])
 
 
