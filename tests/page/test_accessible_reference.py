@@ -5,30 +5,24 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import PHONE, Visit, expect
+from tests.page.axe import Axe
+from tests.page.browser import Visit, button, expect, on_each_screen
 
 pytestmark = pytest.mark.verify
 PATIENCE_MS = 90_000
 """Swagger UI has much to do before it shows anything, on a busy machine for long."""
-GRAVE = ("moderate", "serious", "critical")
 
 
 @pytest.fixture
 def examine(node: Path) -> Any:
-    """Return what axe finds on a page: the rule and the first element of each violation."""
-    axe = (node / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+    """Return what axe finds in a visit."""
 
-    def grave_violations(visit: Visit) -> list[tuple[str, str]]:
-        visit.page.evaluate(axe)
-        violations = visit.page.evaluate("axe.run().then(result => result.violations)")
-        grave: list[tuple[str, str]] = []
-        for violation in violations:
-            if violation["impact"] in GRAVE:
-                first_element = violation["nodes"][0]["html"]
-                grave.append((violation["id"], first_element[:160]))
-        return grave
+    def findings(visit: Visit) -> list[str]:
+        axe = Axe(visit, node)
+        axe.examine("the reference")
+        return axe.findings
 
-    return grave_violations
+    return findings
 
 
 @pytest.fixture
@@ -42,9 +36,9 @@ def opened(visitor: Any) -> Any:
             **options,
         )
         operation = visit.operation("Products", "createProduct")
-        execute = operation.get_by_role("button", name="Execute")
+        execute = button(operation, "Execute")
         execute.click(timeout=PATIENCE_MS)
-        answer = visit.page.get_by_role("contentinfo")
+        answer = visit.footer()
         expect(answer).to_contain_text("createProduct: 422", timeout=PATIENCE_MS)
         visit.complaints.clear()  # the browser's own note of the 422
         return visit
@@ -53,7 +47,7 @@ def opened(visitor: Any) -> Any:
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
+@on_each_screen
 def test_axe_finds_nothing_in_the_reference(
     opened: Any,
     examine: Any,
@@ -62,19 +56,19 @@ def test_axe_finds_nothing_in_the_reference(
 ) -> None:
     visit = opened(color_scheme=colours, **screen)
 
-    violations = examine(visit)
+    findings = examine(visit)
 
-    assert violations == []
+    assert findings == []
 
 
 def test_axe_finds_nothing_in_the_dialog_for_keys(opened: Any, examine: Any) -> None:
     visit = opened()
-    visit.page.get_by_role("button", name="Authorize").first.click()
-    expect(visit.page.get_by_role("button", name="Close").first).to_be_visible()
+    button(visit.page, "Authorize").first.click()
+    expect(button(visit.page, "Close").first).to_be_visible()
 
-    violations = examine(visit)
+    findings = examine(visit)
 
-    assert violations == []
+    assert findings == []
 
 
 def test_a_field_has_the_name_of_its_parameter(opened: Any) -> None:
@@ -88,9 +82,9 @@ def test_a_field_has_the_name_of_its_parameter(opened: Any) -> None:
 def test_an_operation_is_opened_by_its_button(visitor: Any) -> None:
     visit = visitor("/_emulator/reference")
     operation = visit.operation("Team", "getTeam")
-    button = operation.get_by_role("button", name="/team").first
+    summary = operation.get_by_role("button", name="/team").first
 
-    button.press("Enter", timeout=PATIENCE_MS)
+    summary.press("Enter", timeout=PATIENCE_MS)
 
-    expect(operation.get_by_role("button", name="Execute")).to_be_visible()
+    expect(button(operation, "Execute")).to_be_visible()
     assert visit.page.url.endswith("#/Team/getTeam")

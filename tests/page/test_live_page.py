@@ -11,13 +11,19 @@ from typing import Any
 
 import pytest
 
+from tests.page.axe import Axe
 from tests.page.browser import (
     PHONE,
     REGIONS,
     Service,
     Visit,
+    button,
     drawn_width,
+    enter,
     expect,
+    field,
+    heading,
+    on_each_screen,
     rows_with,
 )
 from tests.support.served import serving, unused_port
@@ -25,10 +31,6 @@ from tests.support.served import serving, unused_port
 pytestmark = pytest.mark.verify
 TOKEN = "control-secret"
 BURST = 1_000
-
-
-def addresses_with_the_token(visit: Visit) -> list[str]:
-    return [address for address in visit.addresses if TOKEN in address]
 
 
 # The connection -----------------------------------------------------------------------
@@ -47,7 +49,7 @@ def test_a_lost_connection_is_said_and_mended_with_what_was_missed(
     service.get("/team")
     visit.page.context.set_offline(False)
     expect(visit.lost()).to_have_count(0)
-    expect(rows_with(visit.region("Requests"), "getTeam")).to_be_visible()
+    expect(visit.requests("getTeam")).to_be_visible()
     visit.complaints.clear()
 
 
@@ -70,7 +72,7 @@ def test_what_could_not_be_read_at_first_is_read_once_the_connection_is_there(
     visit.page.unroute_all()
 
     expect(visit.lost()).to_have_count(0)
-    clock = visit.page.get_by_role("group", name="Clock and scenario")
+    clock = visit.strip()
     expect(clock).to_contain_text("00:00:00")
     visit.complaints.clear()
 
@@ -109,7 +111,7 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
         with serving("--port", str(port)) as emulator:
             expect(visit.lost()).to_have_count(0)
             Service(emulator.base_url).get("/assets")
-            rows = rows_with(visit.region("Requests"), "Demo")
+            rows = visit.requests("Demo")
             expect(rows).to_have_count(1)
             expect(rows).to_contain_text("listAssets")
     context.close()
@@ -117,11 +119,8 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
 
 def eight_tabs(visit: Visit) -> list[Visit]:
     """A visit, and seven more tabs beside it."""
-    tabs = [visit]
-    for _ in range(7):
-        page = visit.page.context.new_page()
-        tabs.append(Visit(page, visit.origin).open())
-    return tabs
+    more = [visit.new_tab() for _ in range(7)]
+    return [visit, *more]
 
 
 def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
@@ -133,19 +132,19 @@ def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
     service.get("/team")
     addresses: list[str] = []
     for tab in tabs:
-        expect(rows_with(tab.region("Requests"), "getTeam")).to_be_visible()
+        expect(tab.requests("getTeam")).to_be_visible()
         addresses += tab.addresses
     streams = [address for address in addresses if address.endswith("/events")]
     assert len(streams) == 1
 
     tabs[-1].press("Clock", "+10 s")
-    strip = tabs[1].page.get_by_role("group", name="Clock and scenario")
+    strip = tabs[1].strip()
     expect(strip).to_contain_text("00:00:10")
 
     visit.page.close()
     service.get("/assets")
     for tab in tabs[1:]:
-        expect(rows_with(tab.region("Requests"), "listAssets")).to_be_visible()
+        expect(tab.requests("listAssets")).to_be_visible()
     for tab in tabs:
         assert tab.complaints == []
 
@@ -169,7 +168,7 @@ def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
     visit.page.add_init_script(WITHOUT_LOCKS)
     visit.open()
     service.get("/team")
-    rows = rows_with(visit.region("Requests"), "00:00:00")
+    rows = visit.requests("00:00:00")
     expect(rows).to_have_count(1)
 
     with visit.page.expect_event(
@@ -188,10 +187,10 @@ def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
 
 def test_an_unknown_sandbox_offers_a_way_out(visitor: Any, service: Service) -> None:
     visit = visitor("/_emulator?sandbox=gone")
-    title = visit.page.get_by_role("heading", name="There is no sandbox gone")
+    title = heading(visit.page, "There is no sandbox gone")
     expect(title).to_be_visible()
 
-    visit.page.get_by_role("button", name="Create gone").click()
+    button(visit.page, "Create gone").click()
 
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     sandbox = service.told("GET", "/sandboxes/gone")
@@ -205,7 +204,7 @@ def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
 ) -> None:
     service.photoshoot()
     service.finish_work()
-    entries_before = service.told("GET", "/requests")["data"]
+    entries_before = service.journal()
 
     for name in REGIONS:
         expect(visit.region(name)).to_be_visible()
@@ -213,8 +212,8 @@ def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
     expect(visit.operation("Team", "getTeam")).to_be_visible()
 
     own = f"{visit.origin}/_emulator"
-    foreign = [address for address in visit.addresses if not address.startswith(own)]
-    entries = service.told("GET", "/requests")["data"]
+    foreign = visit.addresses_outside(own)
+    entries = service.journal()
     assert visit.complaints == []
     assert foreign == []
     assert len(entries) == len(entries_before)
@@ -243,13 +242,13 @@ def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(
     service: Service,
 ) -> None:
     visit = visitor(**PHONE)
-    strip = visit.page.get_by_role("group", name="Clock and scenario", exact=True)
+    strip = visit.strip()
     expect(strip).to_contain_text("2026-01-01 00:00:00")
     expect(strip).to_contain_text("No scenario")
     expect(strip).to_contain_text("1 other reading")
 
-    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
-    service.told("POST", "/clock/advance", {"seconds": 9})
+    service.use_shipped("some-outputs-fail")
+    service.advance(9)
 
     expect(strip).to_contain_text("some-outputs-fail")
     expect(strip).to_contain_text("2026-01-01 00:00:09")
@@ -260,13 +259,12 @@ def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(
 
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
 def test_a_wrong_control_token_is_refused(visit: Visit) -> None:
-    field = visit.page.get_by_label("Control token", exact=True)
-    expect(field).to_be_visible()
-    expect(visit.page.get_by_role("tab")).to_have_count(0)
+    token = field(visit.page, "Control token")
+    expect(token).to_be_visible()
+    expect(visit.tabs()).to_have_count(0)
     assert visit.complaints == []
 
-    field.fill("wrong")
-    field.press("Enter")
+    enter(token, "wrong")
 
     refusal = visit.page.get_by_text("This is not the emulator's control token")
     expect(refusal).to_be_visible()
@@ -278,24 +276,22 @@ def test_a_tab_without_the_control_token_does_not_hold_up_another(
     visit: Visit,
     service: Service,
 ) -> None:
-    expect(visit.page.get_by_label("Control token", exact=True)).to_be_visible()
-    other = Visit(visit.page.context.new_page(), visit.origin).open()
+    expect(field(visit.page, "Control token")).to_be_visible()
+    other = visit.new_tab()
 
-    field = other.page.get_by_label("Control token", exact=True)
-    field.fill(TOKEN)
-    field.press("Enter")
+    token = field(other.page, "Control token")
+    enter(token, TOKEN)
     service.get("/team")
 
-    expect(rows_with(other.region("Requests"), "getTeam")).to_be_visible()
+    expect(other.requests("getTeam")).to_be_visible()
 
 
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
 def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
     visit: Visit,
 ) -> None:
-    field = visit.page.get_by_label("Control token", exact=True)
-    field.fill(TOKEN)
-    field.press("Enter")
+    token = field(visit.page, "Control token")
+    enter(token, TOKEN)
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
 
     visit.press("Gallery", "First photoshoot")
@@ -305,11 +301,11 @@ def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
 
     visit.page.reload()
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
-    expect(field).to_have_count(0)
+    expect(token).to_have_count(0)
 
     visit.page.goto(f"{visit.origin}/_emulator/reference")
     expect(visit.operation("Team", "getTeam")).to_be_visible()
-    assert addresses_with_the_token(visit) == []
+    assert visit.addresses_with(TOKEN) == []
     assert visit.complaints == []
 
 
@@ -331,38 +327,17 @@ def test_it_works_behind_another_address(visitor: Any, service: Service) -> None
     visit.press("Gallery", "First photoshoot")
 
     image = visit.region("Gallery").get_by_role("img").first
-    outside = {address for address in visit.addresses if "/inner/" not in address}
+    outside = [address for address in visit.addresses if "/inner/" not in address]
     assert drawn_width(image) > 100
-    assert outside == set()
+    assert outside == []
     visit.complaints.clear()
 
 
 # For everyone -------------------------------------------------------------------------
 
-IMPACTS = ("moderate", "serious", "critical")
-
-
-class Axe:
-    """Examines a page, and remembers what it has found."""
-
-    def __init__(self, visit: Visit, node: Path) -> None:
-        self._page = visit.page
-        file = node / "node_modules/axe-core/axe.min.js"
-        self._program = file.read_text(encoding="utf-8")
-        self.findings: list[str] = []
-
-    def examine(self, place: str) -> None:
-        self._page.evaluate(self._program)
-        violations = self._page.evaluate("axe.run().then(result => result.violations)")
-        for violation in violations:
-            if violation["impact"] in IMPACTS:
-                nodes = [node["html"][:160] for node in violation["nodes"][:3]]
-                rule = f"{violation['id']} ({violation['help']})"
-                self.findings.append(f"{place}: {rule}: {nodes}")
-
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
+@on_each_screen
 def test_axe_finds_nothing_moderate(
     visitor: Any,
     service: Service,
@@ -370,20 +345,18 @@ def test_axe_finds_nothing_moderate(
     colours: str,
     screen: Any,
 ) -> None:
-    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.use_shipped("some-outputs-fail")
     service.photoshoot()
-    service.told("POST", "/clock/advance", {"seconds": 9})
+    service.advance(9)
     service.post("/products", {"name": "Shirt"})
     team_id = service.team()["id"]
     visit = visitor(color_scheme=colours, **screen)
     axe = Axe(visit, node)
     content_of = {
-        "scenario/edit": visit.page.get_by_label("Scenario file", exact=True),
+        "scenario/edit": field(visit.page, "Scenario file"),
         "requests/2": visit.page.get_by_text("Remedy"),
-        f"/{team_id}": visit.page.get_by_role("region", name=f"About {team_id}")
-        .get_by_text("reserved")
-        .first,
-        "help/page.md": visit.page.get_by_role("heading", name="The page"),
+        f"/{team_id}": visit.about(team_id).get_by_text("reserved").first,
+        "help/page.md": heading(visit.page, "The page, and why a request was refused"),
     }
 
     for name in REGIONS:
@@ -437,7 +410,7 @@ def test_on_a_usual_screen_a_region_is_no_higher_than_it(
 
     visit.open(f"/_emulator#{place}")
 
-    expect(visit.page.get_by_role("button", name=button_name)).to_be_visible()
+    expect(button(visit.page, button_name)).to_be_visible()
     assert scroll_height(visit) == 768
 
 
@@ -465,10 +438,10 @@ def test_the_banner_names_the_address_and_the_sandbox(
     service: Service,
 ) -> None:
     visit = visitor(viewport={"width": 720, "height": 450})
-    banner = visit.page.get_by_role("banner")
+    banner = visit.banner()
     expect(banner.get_by_text(f"{service.origin}/v1")).to_be_visible()
 
-    service.told("POST", "/sandboxes", {"id": "checkout"})
+    service.make_sandbox("checkout")
     visit.open("/_emulator?sandbox=checkout")
 
     expect(banner.get_by_text("Sandbox checkout")).to_be_visible()
