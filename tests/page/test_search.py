@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect, rows_with
+from tests.page.browser import Service, Visit, button, expect, field
 from tests.support.emulator_client import UPLOAD
 
 pytestmark = pytest.mark.verify
@@ -18,46 +18,38 @@ LOST = (OSError, HTTPException)
 def rows(visit: Visit, service: Service) -> Any:
     """The rows of three requests."""
     service.get("/team")
-    service.post("/products", {"name": "Linen shirt", "asset_ids": ["ast_unknown"]})
+    product = {"name": "Linen shirt", "asset_ids": ["ast_unknown"]}
+    service.post("/products", product)
     service.get("/nowhere")
-    rows = rows_with(visit.region("Requests"), "00:00:00")
+    rows = visit.requests("00:00:00")
     expect(rows).to_have_count(3)
     return rows
 
 
 def search(visit: Visit, text: str) -> None:
-    field = visit.region("Requests").get_by_label("Search", exact=True)
-    field.fill(text)
+    region = visit.region("Requests")
+    field(region, "Search").fill(text)
 
 
-def test_a_word_of_a_body_that_was_sent_is_found(visit: Visit, rows: Any) -> None:
-    search(visit, "linen")
+@pytest.mark.parametrize(
+    ("text", "operation"),
+    [
+        pytest.param("linen", "createProduct", id="a word that was sent"),
+        pytest.param("subscription_active", "getTeam", id="a word of an answer"),
+        pytest.param("method:POST", "createProduct", id="a method"),
+        pytest.param("-status:4xx", "getTeam", id="without a status"),
+        pytest.param("-linen -nowhere", "getTeam", id="without words"),
+    ],
+)
+def test_a_search_leaves_the_rows_that_match(
+    visit: Visit,
+    rows: Any,
+    text: str,
+    operation: str,
+) -> None:
+    search(visit, text)
 
-    expect(rows).to_contain_text(["createProduct"])
-
-
-def test_a_word_of_a_body_that_was_answered_is_found(visit: Visit, rows: Any) -> None:
-    search(visit, "subscription_active")
-
-    expect(rows).to_contain_text(["getTeam"])
-
-
-def test_a_term_finds_the_method(visit: Visit, rows: Any) -> None:
-    search(visit, "method:POST")
-
-    expect(rows).to_contain_text(["createProduct"])
-
-
-def test_what_begins_with_a_minus_is_left_out(visit: Visit, rows: Any) -> None:
-    search(visit, "-status:4xx")
-
-    expect(rows).to_contain_text(["getTeam"])
-
-
-def test_a_word_is_left_out_too(visit: Visit, rows: Any) -> None:
-    search(visit, "-linen -nowhere")
-
-    expect(rows).to_contain_text(["getTeam"])
+    expect(rows).to_contain_text([operation])
 
 
 def test_an_unknown_term_is_said_with_those_there_are(visit: Visit, rows: Any) -> None:
@@ -72,21 +64,25 @@ def test_a_replay_is_said_in_its_row(visit: Visit, service: Service) -> None:
     for _ in range(2):
         service.post("/uploads", UPLOAD, idempotency_key="same")
 
-    replay = rows_with(visit.region("Requests"), "createUpload").first
+    replay = visit.requests("createUpload").first
 
     expect(replay.locator(".tag-fate")).to_have_text("replayed")
 
 
 def test_a_lost_answer_is_said_in_its_row(visit: Visit, service: Service) -> None:
-    rule = {
-        "match": {"operation": "getTeam"},
-        "then": {"network": "reset", "at": "after_commit"},
-    }
-    service.told("PUT", "/scenario", {"scenario": "lossy", "rules": [rule]})
+    service.use("""
+        scenario: lossy
+        rules:
+          - match:
+              operation: getTeam
+            then:
+              network: reset
+              at: after_commit
+    """)
     with pytest.raises(LOST):
         service.get("/team")
 
-    row = rows_with(visit.region("Requests"), "getTeam")
+    row = visit.requests("getTeam")
 
     expect(row.locator(".tag-fate")).to_have_text("lost")
 
@@ -98,13 +94,14 @@ def test_the_list_is_saved_as_an_http_archive(
 ) -> None:
     search(visit, "status:4xx")
     expect(rows).to_have_count(2)
-    save = visit.region("Requests").get_by_role("button", name="Save as HAR")
+    save = button(visit.region("Requests"), "Save as HAR")
 
     with visit.page.expect_download() as coming:
         save.click()
 
     file = Path(coming.value.path())
-    archive = json.loads(file.read_text(encoding="utf-8"))
+    text = file.read_text(encoding="utf-8")
+    archive = json.loads(text)
     product, nowhere = archive["log"]["entries"]
     request = product["request"]
     assert request["url"] == f"{service.origin}/v1/products"
