@@ -185,9 +185,14 @@ def test_an_unsound_client_is_found(
 
 # Under every scenario -----------------------------------------------------------------
 
-LINKS: Final = "self._links = httpx.Client(timeout=timeout)"
+LINKS: Final = "self._links = httpx.Client(timeout=timeout, verify=CERTIFICATES)"
 SECOND: Final = """
-        self._second = httpx.Client(base_url=base_url, headers=headers, timeout=timeout)
+        self._second = httpx.Client(
+            base_url=base_url,
+            headers=headers,
+            timeout=timeout,
+            verify=CERTIFICATES,
+        )
 """
 CLOSING: Final = "self._links.close()"
 PATIENCE: Final = "patience: float = 1200.0"
