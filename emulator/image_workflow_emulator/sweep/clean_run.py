@@ -4,6 +4,7 @@ one that others can be compared with.
 Pure functions of what happened in its places. Must not know which faults are tried.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
@@ -12,7 +13,7 @@ from msgspec import structs
 from image_workflow_emulator.examiner.conduct import RULES
 from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.report import ReportFinding
-from image_workflow_emulator.sweep.evidence import Place
+from image_workflow_emulator.sweep.evidence import WHOLE, Place
 from image_workflow_emulator.sweep.journals import Entry, Journal
 
 UNREAD_PAGE: Final = "unread-page"
@@ -21,7 +22,7 @@ UNAWAITED_WRITE: Final = "unawaited-write"
 """The rule that is broken where a client did not wait for the answer to a write."""
 CONDUCT_RULES: Final = frozenset(rule.name for rule in RULES)
 
-_MAX_PLACES: Final = 3
+_MAX_TESTS: Final = 3
 """How many tests a finding names."""
 
 
@@ -43,18 +44,20 @@ def _misconduct(
     places: Mapping[str, Place],
     ignored_rules: Collection[str],
 ) -> Iterator[ReportFinding]:
-    firsts: dict[str, ReportFinding] = {}
-    names: dict[str, list[str]] = {}
+    """Yield each rule of conduct that was broken once, with the tests that broke it."""
+    counted_rules = CONDUCT_RULES.difference(ignored_rules)
+    first_findings: dict[str, ReportFinding] = {}
+    tests_by_rule: defaultdict[str, list[str]] = defaultdict(list)
     for name, place in places.items():
         for finding in place.findings:
-            if finding.rule in CONDUCT_RULES.difference(ignored_rules):
-                firsts.setdefault(finding.rule, finding)
-                names.setdefault(finding.rule, []).append(name)
-    for rule, finding in firsts.items():
-        tests = [*filter(None, dict.fromkeys(names[rule]))]
+            if finding.rule in counted_rules:
+                first_findings.setdefault(finding.rule, finding)
+                tests_by_rule[finding.rule].append(name)
+    for rule, finding in first_findings.items():
+        tests = dict.fromkeys(tests_by_rule[rule])
         where = "the clean run"
-        if tests:
-            where = f"the clean run of {first_of(tests, _MAX_PLACES)}"
+        if WHOLE not in tests:
+            where = f"the clean run of {first_of(tests, _MAX_TESTS)}"
         yield structs.replace(finding, where=where)
 
 
