@@ -46,6 +46,9 @@ def test_changed(image_workflow):
 """Tests that are all repeated with one fault, but for the one without a sandbox."""
 
 
+WITHOUT_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
 class Repeated(NamedTuple):
     """The sweep of REPEATED where Python may write no bytecode."""
 
@@ -63,7 +66,7 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> Repeated:
         tmp_path_factory.mktemp("report"),
         ["--only", LIMITED],
         suite(suite_file),
-        PYTHONDONTWRITEBYTECODE="1",
+        **WITHOUT_BYTECODE,
     )
     return Repeated(suite_file, marks_file, report)
 
@@ -106,7 +109,7 @@ def test_the_command_of_a_cause_repeats_one_test(repeated: Repeated) -> None:
     (test,) = cause["tests"]
     options = ["--only", cause["cells"][0], "--test", test, "--strict"]
 
-    again = sweep(options, suite(repeated.suite_file))
+    again = sweep(options, suite(repeated.suite_file), **WITHOUT_BYTECODE)
 
     assert f"--only '{LIMITED}' --test '{test}' -- " in cause["command"]
     assert 1 == again.status
