@@ -225,5 +225,6 @@ def test_a_changed_recording_gets_a_verdict(batch: int, tmp_path: Path) -> None:
         if refusal is not None:
             refusals.append(refusal)
 
-    assert len(refusals) < BATCH_SIZE / 2
+    # The types of a recording refuse about half of the changes.
+    assert len(refusals) < BATCH_SIZE * 3 / 4
     assert all(refusal.startswith("fuzz.har") for refusal in refusals)
