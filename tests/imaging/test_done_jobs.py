@@ -95,6 +95,17 @@ def test_an_answer_whose_file_is_cut_off_is_not_there(tmp_path: Path) -> None:
     assert folder.answer_to(b"a") is None
 
 
+def test_a_file_that_goes_while_the_folder_is_counted_takes_no_room(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+
+    folder = JobFolder(tmp_path)
+
+    folder.keep(b"a", answer_of(10))
+    assert folder.answer_to(b"a") == answer_of(10)
+
+
 def test_a_folder_holds_no_more_than_its_limit_whoever_fills_it(
     tmp_path: Path,
 ) -> None:
