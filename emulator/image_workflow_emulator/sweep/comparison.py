@@ -119,19 +119,9 @@ def _at_end(journals: Iterable[Journal]) -> Counter[str]:
             noun = _noun_of(entry)
             if noun and entry.committed and not entry.replayed:
                 made[noun] += _change_by(entry)
-        made["download"] = len(_whole_downloads(journal))
+        made["download"] = len(_downloaded([journal]))
         most |= made
     return most
-
-
-def _whole_downloads(journal: Journal) -> set[str]:
-    """Return the paths of the pictures that a client has whole, at once or in parts."""
-    paths = set[str]()
-    for entry in journal:
-        is_answered = entry.status in (200, 206) and not (entry.lost or entry.abandoned)
-        if entry.bytes == "download" and is_answered:
-            paths.add(entry.path)
-    return paths
 
 
 def _noun_of(entry: Entry) -> str | None:
@@ -257,8 +247,8 @@ def outputs_not_taken(
     """Yield a finding if the clean run downloaded several pictures, and a run in which
     one output failed did not download the others.
     """
-    usual = _downloaded(clean)
-    taken = _downloaded(run)
+    usual = len(_downloaded(clean))
+    taken = len(_downloaded(run))
     if usual < 2 or taken >= usual - 1:
         return
     yield ReportFinding(
@@ -271,11 +261,11 @@ def outputs_not_taken(
     )
 
 
-def _downloaded(journals: Iterable[Journal]) -> int:
-    """Return how many pictures were downloaded."""
+def _downloaded(journals: Iterable[Journal]) -> set[str]:
+    """Return the paths of the pictures that a client has whole, at once or in parts."""
     paths = set[str]()
-    for journal in journals:
-        for entry in journal:
-            if entry.bytes == "download" and entry.status == 200:
-                paths.add(entry.path)
-    return len(paths)
+    for entry in chain.from_iterable(journals):
+        is_whole = entry.status in (200, 206) and not (entry.lost or entry.abandoned)
+        if entry.bytes == "download" and is_whole:
+            paths.add(entry.path)
+    return paths
