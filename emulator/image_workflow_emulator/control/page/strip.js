@@ -1,5 +1,6 @@
 /** The strip that is always there: the time, the running scenario, and readings of the sandbox that are not plain. */
 
+import { runningScenario } from "./running.js";
 import { clock, readings, scenario } from "./store.js";
 import { onTick } from "./time.js";
 import { html, render } from "./ui.js";
@@ -33,9 +34,9 @@ export function create(strip) {
 
   /** The scenario of all Teams, then those of single ones. */
   function namesOfScenarios() {
-    const { scenario: common = null, team_scenarios: others = [] } = scenario.last ?? {};
-    const own = others.map((one) => `${one.scenario} for ${one.team.name}`);
-    return [common, ...own].filter(Boolean);
+    const running = runningScenario();
+    const own = running.team_scenarios.map((one) => `${one.scenario} for ${one.team.name}`);
+    return [running.scenario, ...own].filter(Boolean);
   }
 
   onTick((now) => {
