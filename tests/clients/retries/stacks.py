@@ -48,6 +48,15 @@ def lower_case(headers: Any) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
+def content_of(body: Any, name: str) -> dict[str, Any]:
+    """Return a body as the argument that it is for a library: JSON, or bytes under the
+    name that the library has for them.
+    """
+    if isinstance(body, bytes):
+        return {name: body}
+    return {"json": body}
+
+
 def with_urllib3() -> Send:
     retries = remedy_of("python-urllib3", urllib3)
     retries = retries.new(raise_on_status=False)
@@ -59,10 +68,8 @@ def with_urllib3() -> Send:
         body: Any,
         headers: dict[str, str],
     ) -> Answer:
-        content = {"json": body}
-        if isinstance(body, bytes) or body is None:
-            content = {"body": body}
         all_headers = {**headers, "User-Agent": "python-urllib3/2"}
+        content = content_of(body, "body")
         answer = pool.request(method, url, headers=all_headers, **content)
         return answer.status, lower_case(answer.headers), answer.data
 
@@ -81,9 +88,7 @@ def with_requests() -> Send:
         body: Any,
         headers: dict[str, str],
     ) -> Answer:
-        content = {"json": body}
-        if isinstance(body, bytes):
-            content = {"data": body}
+        content = content_of(body, "data")
         answer = session.request(
             method,
             url,
@@ -106,9 +111,7 @@ def with_httpx_retries() -> Send:
         body: Any,
         headers: dict[str, str],
     ) -> Answer:
-        content = {"json": body}
-        if isinstance(body, bytes):
-            content = {"content": body}
+        content = content_of(body, "content")
         answer = client.request(method, url, headers=headers, **content)
         return answer.status_code, dict(answer.headers), answer.content
 
@@ -145,9 +148,7 @@ def with_aiohttp_retry() -> Send:
         body: Any,
         headers: dict[str, str],
     ) -> Answer:
-        content = {"json": body}
-        if isinstance(body, bytes):
-            content = {"data": body}
+        content = content_of(body, "data")
         async with client.request(method, url, headers=headers, **content) as answer:
             received = await answer.read()
             return answer.status, lower_case(answer.headers), received
