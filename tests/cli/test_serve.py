@@ -1,5 +1,6 @@
 """`serve`: from the start-up message to its end by a signal."""
 
+import ctypes
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from image_workflow_emulator.cli.serving import started as started_application
+from image_workflow_emulator.cli.statuses import INTERRUPTED
 from image_workflow_emulator.server.server import GRACE_SECONDS
 from image_workflow_emulator.settings import Settings
 from tests.cli.command import PATIENCE, ask, request_bytes, run_command, told
@@ -266,7 +268,16 @@ def test_a_request_in_flight_is_finished_before_a_signal_stops_it(
     assert status == 0
 
 
-def test_a_signal_before_it_is_ready_ends_it_silently(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(SIGTERM, 0), (SIGINT, INTERRUPTED)],
+    ids=["SIGTERM", "SIGINT"],
+)
+def test_a_signal_before_it_is_ready_ends_it_silently(
+    number: Signals,
+    status: int,
+    tmp_path: Path,
+) -> None:
     world = tmp_path / "world.yaml"
     os.mkfifo(world)
 
@@ -274,12 +285,36 @@ def test_a_signal_before_it_is_ready_ends_it_silently(tmp_path: Path) -> None:
         started(*EMULATOR, "serve", "--port", "0", "--world", str(world)) as process,
         world.open("w"),  # which waits until it is being read
     ):
-        process.send_signal(SIGTERM)
+        process.send_signal(number)
         output, complaint = process.communicate(timeout=PATIENCE_SECONDS)
 
-    assert process.returncode == 0
+    assert process.returncode == status
     assert output == ""
     assert complaint == ""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="only Linux sends a signal to one thread of another process",
+)
+def test_a_signal_ends_it_while_its_main_thread_waits_for_a_file(
+    tmp_path: Path,
+) -> None:
+    world = tmp_path / "world.yaml"
+    os.mkfifo(world)
+
+    with (
+        started(*EMULATOR, "serve", "--port", "0", "--world", str(world)) as process,
+        world.open("w"),
+    ):
+        threads = {
+            int(task.name) for task in Path(f"/proc/{process.pid}/task").iterdir()
+        }
+        other = min(threads - {process.pid})
+        ctypes.CDLL(None).tgkill(process.pid, other, SIGTERM)
+        status = process.wait(PATIENCE_SECONDS)
+
+    assert status == 0
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
 """The server of `serve`: from its start-up message to its end by a signal.
 
-Owns the start-up message, the `ready` line, and the note of a changed scenario.
+Owns the start-up message, the `ready` line, the note of a changed scenario, and what a
+signal does before the server is ready.
 """
 
 import logging
+import os
 import shlex
 import signal
 import socket
 import sys
-from collections.abc import Mapping
-from contextlib import redirect_stdout, suppress
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from typing import Final
 
 import click
@@ -19,6 +22,7 @@ from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.background_writer import written_in_background
 from image_workflow_emulator.cli.log import process_log
 from image_workflow_emulator.cli.serving import make_given, started
+from image_workflow_emulator.cli.statuses import INTERRUPTED
 from image_workflow_emulator.console.tables import table_lines
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
@@ -41,15 +45,48 @@ def serve(settings: Settings, environment: Mapping[str, str]) -> None:
     Raises UsageError or DocumentError for settings and files that cannot be used,
     CommandError if the port is taken.
     """
-    # Until it is ready; then the server handles signals.
-    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     with (
         process_log(settings),
         written_in_background(sys.stdout) as output,
         redirect_stdout(output),
-        started(settings, environment) as (listener, address, application),
+        ExitStack() as stack,
     ):
+        with _ended_by_signals():
+            start = stack.enter_context(started(settings, environment))
+        listener, address, application = start
         _StandaloneServer(application, address).run(sockets=[listener])
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C end the process, whatever the main thread waits for.
+
+    Python runs handlers in the main thread. While that reads a pipe that nobody writes
+    to, it does not learn of a signal that another thread has received.
+    """
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    received, sent = socket.socketpair()
+    sent.setblocking(False)
+    watcher = threading.Thread(
+        target=_end_at_signal,
+        args=(received,),
+        daemon=True,
+    )
+    watcher.start()
+    with sent:
+        signal.set_wakeup_fd(sent.fileno())
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(-1)
+
+
+def _end_at_signal(received: socket.socket) -> None:
+    """End the process when the number of a signal arrives."""
+    with received:
+        numbers = received.recv(1)
+    if numbers:
+        os._exit(INTERRUPTED if numbers[0] == signal.SIGINT else 0)
 
 
 class _StandaloneServer(EmulatorServer):
