@@ -91,6 +91,7 @@ def test_what_has_not_been_read_is_not_said_to_be_empty(visitor: Any) -> None:
     assert "Nothing is due" not in text
     assert "No scenario" not in text
     assert "Admission is open" not in text
+    expect(visit.region("Clock").get_by_label("Mode")).to_have_value("")
     visit.complaints.clear()
 
 

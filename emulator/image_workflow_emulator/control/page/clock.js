@@ -43,12 +43,16 @@ export function create(panel) {
 
   function draw() {
     const [date = "", time = ""] = Number.isNaN(now) ? [] : new Date(now).toISOString().slice(0, 19).split("T");
-    const { mode = "real", rate = 1, pending = 0, events: [next] = [] } = clock.last ?? {};
+    const { mode = "", rate = 1, pending = 0, events: [next] = [] } = clock.last ?? {};
     const chosen = mode === "real" && rate !== 1 ? `x${rate}` : mode;
-    const modes = Object.entries(chosen in MODES ? MODES : { ...MODES, [chosen]: `real, ${rate} times as fast` });
+    const modes = { ...MODES };
+    if (!mode) modes[""] = "";
+    else if (!(chosen in MODES)) modes[chosen] = `real, ${rate} times as fast`;
     const wait = next && duration(Math.max(0, Date.parse(next.at) - now));
     const more = pending > 1 && html`<span class="faint">, ${counted(pending - 1, "event")} after it</span>`;
-    const choice = html`<select id="mode" value=${chosen} onChange=${changeMode}>${options(modes)}</select>`;
+    const choice = html`<select id="mode" value=${chosen} onChange=${changeMode}>
+      ${options(Object.entries(modes))}
+    </select>`;
     const view = html`
       <h2>${name}</h2>
       <p class="clock-face"><span class="clock-date">${date}</span><span class="clock-time">${time}</span></p>
