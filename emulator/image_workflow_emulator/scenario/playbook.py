@@ -110,7 +110,7 @@ class Playbook:
     began_at: int
     seed: Seed
     team: str | None = None
-    """The name or id of the one Team to which its rules are limited."""
+    """The name or id of the one Team whose requests and work it is asked about."""
     counts: dict[str, RuleCounts] = field(default_factory=dict)
     """The counts of each rule by its name, in the order of the file."""
     awaited: dict[int, AwaitedChange] = field(default_factory=dict)
@@ -169,8 +169,6 @@ class Playbook:
         return decisions[0]
 
     def _matching_rules(self, facts: Facts) -> list[Rule]:
-        if not facts.is_of(self.team):
-            return []
         return [rule for rule in self.scenario.rules if rule.match.matches(facts)]
 
     def _due_decisions(
@@ -265,8 +263,6 @@ class Playbook:
         Returns:
             The indexes of the changes to be made right after it.
         """
-        if not facts.is_of(self.team):
-            return []
         due = []
         for index, awaited in self.awaited.items():
             if awaited.done_at is not None:
