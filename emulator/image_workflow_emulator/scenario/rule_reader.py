@@ -85,7 +85,7 @@ class RuleReader:
         word = next((word for word in THEN_OPTIONS if word in then), None)
         if word is None:
             words = ", ".join(THEN_OPTIONS)
-            self._document.complain(steps, f"one of {words}", "an object")
+            self._document.complain(steps, f"one of {words}")
             return
         fitting = (word, *THEN_OPTIONS[word])
         expected = f"only {', '.join(fitting)}"
