@@ -173,6 +173,75 @@ def test_a_request_can_ask_for_its_own_codes(
     assert emulator.library_of() == before
 
 
+UNKNOWN_ASSET = "asset_00000000000000000000000000"
+PRODUCT_WITHOUT_PHOTO: Json = {
+    "name": "Shirt",
+    "asset_ids": [UNKNOWN_ASSET],
+    "primary_asset_id": UNKNOWN_ASSET,
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "permission_denied",
+        "subscription_required",
+        "invalid_input",
+        "internal_error",
+    ],
+)
+def test_a_problem_of_an_earlier_check_precedes_a_refusal_of_the_service(
+    emulator: EmulatorUnderTest,
+    code: str,
+) -> None:
+    emulator.rule({"operation": "createProduct"}, {"problem": code})
+
+    answer = emulator.post("/products", PRODUCT_WITHOUT_PHOTO)
+
+    assert answer.code == code
+    assert answer.headers["emulator-rule"] == "the rule"
+
+
+def test_a_refusal_of_the_service_precedes_a_problem_of_the_same_check(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule({"operation": "createProduct"}, {"problem": "invalid_reference"})
+
+    answer = emulator.post("/products", PRODUCT_WITHOUT_PHOTO)
+
+    assert answer.code == "invalid_reference"
+    assert "emulator-rule" not in answer.headers
+
+
+def test_a_problem_of_a_read_precedes_the_look_at_the_resource(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule({"operation": "getAsset"}, {"problem": "asset_not_found"})
+
+    answer = emulator.get(f"/assets/{UNKNOWN_ASSET}")
+
+    assert answer.code == "asset_not_found"
+    assert answer.headers["emulator-rule"] == "the rule"
+
+
+def test_a_request_that_a_rule_calls_too_many_does_not_count_against_the_rate(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule(
+        {"operation": "getTeam"},
+        {"problem": "rate_limited"},
+        {"nth": 1},
+        world={"teams": {"Demo": {"requests_per_minute": 2}}},
+    )
+
+    answers = [emulator.get("/team") for _ in range(4)]
+
+    statuses = [answer.status for answer in answers]
+    assert statuses == [429, 200, 200, 429]
+    assert answers[0].headers["emulator-rule"] == "the rule"
+    assert "emulator-rule" not in answers[3].headers
+
+
 def test_the_header_precedes_the_scenario(emulator: EmulatorUnderTest) -> None:
     emulator.rule(
         {"operation": "getTeam"},

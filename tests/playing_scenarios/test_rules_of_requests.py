@@ -176,6 +176,22 @@ def test_about_as_many_requests_are_drawn_as_the_probability_says(
     assert 30 <= len(failures) <= 70
 
 
+def test_rules_of_the_same_probability_draw_independently(
+    emulator: EmulatorUnderTest,
+) -> None:
+    when = {"probability": 0.5}
+    rules: list[Json] = [
+        {"match": TEAM, "when": when, "then": FAILS},
+        {"match": {"operation": "listProducts"}, "when": when, "then": FAILS},
+    ]
+    emulator.use({"scenario": "luck", "rules": rules})
+
+    failed_reads = _failures(emulator, 20)
+    failed_lists = _failures(emulator, 20, Call("GET", "/products"))
+
+    assert failed_lists != failed_reads
+
+
 @pytest.mark.parametrize(
     ("status", "body"),
     [
@@ -472,6 +488,25 @@ def test_an_nth_can_be_counted_for_each(
     assert rule.fired == len(failing)
 
 
+def test_reads_of_each_resource_are_counted_separately(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule(
+        {"operation": "getAsset"},
+        FAILS,
+        {"nth": 2, "per": "resource"},
+    )
+    asset_ids = emulator.assets(2)
+
+    statuses = []
+    for asset_id in asset_ids:
+        for _ in range(2):
+            answer = emulator.get(f"/assets/{asset_id}")
+            statuses.append(answer.status)
+
+    assert _places_of(500, statuses) == [2, 4]
+
+
 def test_what_is_counted_for_each_is_kept_in_a_state_file(
     emulator: EmulatorUnderTest,
 ) -> None:
@@ -598,6 +633,47 @@ def test_bytes_come_at_the_rate_that_is_said(emulator: EmulatorUnderTest) -> Non
     assert answer.status == 200
     assert answer.body == whole
     assert answer.headers["emulator-rule"] == "the rule"
+
+
+def test_an_upload_is_received_at_the_rate_that_is_said(
+    emulator: EmulatorUnderTest,
+) -> None:
+    ten_times_a_second = {"rate": len(PICTURE) * 10}
+    emulator.rule(UPLOADED_BYTES, {"network": ten_times_a_second})
+    session = emulator.open_upload(len(PICTURE))
+
+    began_at = time.perf_counter()
+    answer = emulator.send_bytes(session, PICTURE)
+    seconds = time.perf_counter() - began_at
+
+    assert seconds >= 0.08  # a tenth of a second, less the last piece
+    assert answer.status == 200
+
+
+def test_a_corrupt_file_has_the_length_and_the_type_of_the_true_one(
+    emulator: EmulatorUnderTest,
+) -> None:
+    url = emulator.upload(PICTURE)["url"]
+    true_file = emulator.fetch(url)
+    emulator.rule({"bytes": "download"}, {"network": "corrupt"})
+
+    answer = emulator.fetch(url)
+
+    assert answer.status == 200
+    assert answer.headers["content-type"] == true_file.headers["content-type"]
+    assert len(answer.body) == len(true_file.body)
+    assert answer.body != true_file.body
+
+
+def test_a_late_write_is_carried_out_and_truly_answered(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.rule({"operation": "createUpload"}, {"network": {"latency": "1ms"}})
+
+    answer = emulator.send(Call("POST", "/uploads", UPLOAD))
+
+    assert answer.status == 201
+    assert answer.json["status"] == "awaiting_upload"
 
 
 SUNSET_AND_LINK: Json = {

@@ -362,6 +362,57 @@ def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(
     assert later == [50, 50, 50]
 
 
+ONE_AFTER_ANOTHER = """
+scenario: one after another
+timeline:
+  - after: {match: {operation: listAssets}}
+    set: {team: Demo, credits: 1}
+  - after: {match: {operation: listProducts}}
+    set: {team: Demo, credits: 2}
+  - after: {match: {operation: listPoses}}
+    set: {team: Demo, credits: 3}
+"""
+
+
+def test_changes_after_requests_do_not_wait_for_one_another(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.use(ONE_AFTER_ANOTHER)
+
+    credits_seen = []
+    for path in ("/products", "/assets", "/poses"):
+        emulator.get(path)
+        credits_seen.append(emulator.credits())
+
+    assert credits_seen == [2, 1, 3]
+
+
+def test_a_scenario_says_when_a_change_after_a_request_was_made(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.use(ONE_AFTER_ANOTHER)
+
+    emulator.get("/products")
+
+    running = emulator.told("GET", "/scenario")
+    times = [change["done_at"] for change in running["timeline"]]
+    assert times == [None, emulator.clock_now(), None]
+
+
+def test_a_change_that_was_made_before_a_state_was_saved_is_not_made_again(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.use(ONE_AFTER_ANOTHER)
+    emulator.get("/products")
+    saved = emulator.ask("GET", "/state").body
+
+    emulator.ask("PUT", "/state", content=saved)
+    emulator.set_team(credits_available=50)
+    emulator.get("/products")
+
+    assert emulator.credits() == 50
+
+
 def test_a_change_after_bytes_closes_the_window_of_a_client(
     emulator: EmulatorUnderTest,
 ) -> None:

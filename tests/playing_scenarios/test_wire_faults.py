@@ -102,6 +102,51 @@ def test_garbage_is_a_whole_body_that_is_no_json(
         json.loads(answer.body)
 
 
+def test_garbage_in_place_of_an_empty_answer_is_a_body_too(play: Play) -> None:
+    client = play("deleteProduct", network="garbage", at="after_commit")
+    (asset_id,) = client.assets(1)
+    product = client.product(asset_id)
+
+    answer = client.delete(f"/products/{product['id']}")
+
+    assert answer.status == 200
+    assert answer.headers["content-length"] == str(len(answer.body))
+    assert answer.body != b""
+
+
+def test_a_corrupt_read_has_the_length_of_the_true_answer(
+    server: Server,
+    play: Play,
+) -> None:
+    client = play("getTeam", network="corrupt")
+    true_answer = ServedClient(server.base_url).get("/team")
+
+    answer = client.get("/team")
+
+    assert len(answer.body) == len(true_answer.body)
+    assert answer.body != true_answer.body
+
+
+@pytest.mark.parametrize("network", ["garbage", "corrupt"])
+def test_a_damaged_answer_keeps_its_rate(play: Play, network: str) -> None:
+    client = play("getTeam", network={"rate": 100, network: True})
+
+    began_at = time.perf_counter()
+    answer = client.get("/team")
+    seconds = time.perf_counter() - began_at
+
+    pieces = len(answer.body) // 10
+    assert seconds >= (pieces - 2) / 10  # a piece of 10 bytes may come at once
+
+
+@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
+def test_a_stalled_answer_never_comes(play: Play, at: str) -> None:
+    client = play("getTeam", network="stall", at=at)
+
+    with pytest.raises(TimeoutError):
+        client.send(Call("GET", "/team"), seconds=IMPATIENT_SECONDS)
+
+
 def test_a_connection_goes_on_after_garbage(play: Play) -> None:
     client = play("*", network="garbage")
 

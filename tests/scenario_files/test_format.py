@@ -17,8 +17,9 @@ from image_workflow_emulator.documents.values import (
     MAX_NAME_CHARACTERS,
     MAX_SPAN_MS,
 )
+from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.kernel.seed import MAX_SEED
-from image_workflow_emulator.kernel.timestamps import DAY_MS
+from image_workflow_emulator.kernel.timestamps import DAY_MS, parse_timestamp
 from image_workflow_emulator.scenario.client_faults import ClientDefect
 from image_workflow_emulator.scenario.fault_words import FAULTS
 from image_workflow_emulator.scenario.library import ScenarioLibrary
@@ -26,6 +27,7 @@ from image_workflow_emulator.scenario.matching import Match, contains
 from image_workflow_emulator.scenario.network_faults import LOSSES, NetworkFault
 from image_workflow_emulator.scenario.scenario import Scenario
 from image_workflow_emulator.scenario.scenario_reader import parse_scenario, scenario_of
+from image_workflow_emulator.scenario.timeline import After
 from image_workflow_emulator.scenario.world import (
     World,
     WorldCredential,
@@ -105,6 +107,56 @@ rules:
 
     assert rule.file == FILE
     assert rule.line == 4
+
+
+def test_a_rule_keeps_what_it_does_as_it_was_written() -> None:
+    (rule,) = read("""
+rules:
+  - then: {network: {latency: 1s}, at: after_commit, }
+""").rules
+
+    assert rule.then == '{"network": {"latency": "1s"}, "at": "after_commit"}'
+
+
+def test_a_fault_of_several_words_has_its_options_too() -> None:
+    (rule,) = read("""
+rules:
+  - then: {network: {latency: 1s}, at: after_commit}
+""").rules
+
+    assert rule.fault == NetworkFault(at="after_commit", latency_ms=(1000, 1000))
+
+
+def test_a_burst_may_last_a_millisecond() -> None:
+    (rule,) = read("""
+rules:
+  - when: {every: 1m, for: 1ms}
+    then: {hold: 1}
+""").rules
+
+    assert rule.when.every_ms == 60_000
+    assert rule.when.for_ms == 1
+
+
+def test_a_change_waits_for_requests_unless_it_says_otherwise() -> None:
+    (change,) = read("""
+timeline:
+  - after: {match: {team: Demo}}
+    set: {admission: paused}
+""").timeline
+
+    assert change.when == After(Match(team="Demo"), 1)
+
+
+def test_a_scenario_says_how_its_clock_runs() -> None:
+    scenario = read("""
+seed: 7
+clock: {mode: real, rate: 60, start: 2026-03-01T00:00:00Z}
+""")
+
+    assert scenario.seed == 7
+    assert scenario.clock == ClockSetting("real", 60)
+    assert scenario.start == parse_timestamp("2026-03-01T00:00:00.000Z")
 
 
 def test_a_body_is_read_as_the_json_it_looks_like() -> None:

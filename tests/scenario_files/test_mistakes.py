@@ -12,6 +12,7 @@ from image_workflow_emulator.documents.document import document_of, read_documen
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
 from image_workflow_emulator.scenario.scenario_reader import parse_scenario
 from image_workflow_emulator.scenario.world import (
+    World,
     WorldNames,
     built_in_world,
     world_names,
@@ -53,6 +54,7 @@ AT_THE_TOP: list[tuple[str, str]] = [
         "scenario: x\nclock: manual",
         '2:8: /clock: found "manual"; expected an object; did you mean "{mode: manual}"?',
     ),
+    ("scenario: x\nclock: []", "2:8: /clock: found an array of 0; expected an object"),
     (
         "scenario: x\nclock: {mode: manuel}",
         '2:15: /clock/mode: found "manuel"; expected one of real, manual, auto, or a rate such as x60; did you mean "manual"?',
@@ -177,6 +179,14 @@ IN_A_RULE: list[tuple[str, str]] = [
     (
         "{when: {every: 1m, for: 2m}, then: {hold: 1s}}",
         '3:27: /rules/0/when/for: found "2m"; expected a span above 0 and up to "every", which is 60000 ms',
+    ),
+    (
+        "{when: {every: 1m, for: 0s}, then: {hold: 1s}}",
+        '3:27: /rules/0/when/for: found "0s"; expected a span above 0 and up to "every", which is 60000 ms',
+    ),
+    (
+        "{name: a, then: {hold: 1s}}\n- {name: a, then: {hold: 1s}}",
+        '4:3: /rules/1: found the name "a" again, first given to /rules/0; expected a name of its own for each rule',
     ),
     (
         "{when: {probability: 110%}, then: {hold: 1s}}",
@@ -515,8 +525,20 @@ timeline:
 """,
             [2, 3, 6, 7, 8, 9, 11],
         ),
+        (
+            """scenario: x
+rules:
+  - match:
+      operation: listPoses
+      query:
+        limt: 1
+        limit: 1000
+    then: {hold: 1}
+""",
+            [6, 7],
+        ),
     ],
-    ids=["of shape", "of meaning"],
+    ids=["of shape", "of meaning", "of a query"],
 )
 def test_all_mistakes_are_told_in_the_order_of_the_file(
     text: str,
@@ -550,6 +572,37 @@ def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints() -> None:
 def test_what_was_probably_meant_is_suggested(text: str, suggestion: str) -> None:
     (complaint,) = complaints_of(f"scenario: x\n{text}")
     assert complaint.endswith(f"; did you mean {suggestion}")
+
+
+def test_a_rule_can_name_the_team_that_its_scenario_adds() -> None:
+    text = """
+scenario: x
+world: {teams: {Acme: {credentials: [{key: acme}]}}}
+rules:
+  - match: {team: Acme, credential: acme}
+    then: {hold: 1s}
+"""
+
+    scenario = parse_scenario(text, "s.yaml", CONTRACT, world_names(built_in_world()))
+
+    (rule,) = scenario.rules
+    assert rule.match.team == "Acme"
+
+
+def test_in_an_empty_world_a_mistake_says_what_would_be_there() -> None:
+    text = """scenario: x
+world: {teams: {Demo: {credits: 1}}}
+rules:
+  - match: {credential: acme}
+    then: {hold: 1s}
+"""
+
+    complaints = complaints_of(text, world_names(World()))
+
+    assert complaints == [
+        '2:17: /world/teams/Demo: found "Demo"; expected a Team, or credentials for a new one',
+        '4:25: /rules/0/match/credential: found "acme"; expected a key of the world',
+    ]
 
 
 PLACES_OF_NUMBERS = (
