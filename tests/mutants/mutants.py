@@ -4,7 +4,7 @@
 verify` tries a sample. mutmut makes the changes, in undecorated functions, and
 `trials.py` runs the tests that call the changed one. What mutmut changes in a message
 is left out: any literal text with a space in it. Tests that start processes see the
-unchanged code.
+unchanged code, but for the files that PROCESS_TESTS names (`process_trials.py`).
 """
 
 import argparse
@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from tests.mutants.process_trials import noticed_by_processes
 from tests.mutants.trials import ChangedFunction, Trials
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -28,11 +29,24 @@ PACKAGE: Final = "image_workflow_emulator"
 ROOMS: Final = {
     "kernel": ("tests/kernel",),
     "domain": ("tests/domain",),
-    "scenario": ("tests/scenario_files", "tests/playing_scenarios"),
+    "scenario": (
+        "tests/scenario_files",
+        "tests/playing_scenarios",
+        "tests/control",
+        "tests/testing",
+        "tests/web",
+        "tests/cli/test_offline_commands.py",
+        "tests/cli/test_settings.py",
+        "tests/cli/test_usage.py",
+    ),
     "web/checks.py": ("tests/web", "tests/http", "tests/control"),
     "service": ("tests/service", "tests/web", "tests/control"),
 }
 """The rooms and files whose code is changed, and the tests that should notice."""
+PROCESS_TESTS: Final = {
+    "scenario/network_faults.py": "tests/playing_scenarios/test_wire_faults.py",
+}
+"""The files whose code only a real connection reaches, and the tests that make one."""
 RUN_AT_IMPORT: Final = {"domain/readings.py: _readings_in_order"}
 """Functions that only run while their module is imported: any change comes too late."""
 SURVIVORS: Final = Path(__file__).with_name("survivors.json")
@@ -173,7 +187,28 @@ def survivors_among(place: str, mutants: Sequence[Mutant]) -> list[Mutant]:
     status = pytest.main([*PYTEST_OPTIONS, *tests_of(place)], [trials])
     if status or trials.broken_tests:
         sys.exit(f"{place}: the tests fail: {trials.broken_tests}")
-    return [mutant for mutant in mutants if trials.survives(mutant.function)]
+    survivors = [mutant for mutant in mutants if trials.survives(mutant.function)]
+    return [*without_noticed_by_processes(survivors)]
+
+
+def without_noticed_by_processes(mutants: Sequence[Mutant]) -> Iterator[Mutant]:
+    """Try the mutants of some files with tests that start processes, and yield those
+    that none notices, and those of other files.
+    """
+    for file, of_file in itertools.groupby(mutants, key=file_of):
+        tried = [*of_file]
+        noticed: set[str] = set()
+        if file in PROCESS_TESTS:
+            functions = [mutant.function for mutant in tried]
+            noticed = noticed_by_processes(functions, PROCESS_TESTS[file])
+        for mutant in tried:
+            if mutant.function.name not in noticed:
+                yield mutant
+
+
+def file_of(mutant: Mutant) -> str:
+    """Return the file that a mutant changes, as a place names it."""
+    return mutant.change.place.partition(":")[0]
 
 
 def listed_changes() -> set[Change]:
