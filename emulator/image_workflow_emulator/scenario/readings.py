@@ -104,11 +104,10 @@ def _option_texts(given: Any) -> Iterator[tuple[Steps, str]]:
 def _expected(unknown: str) -> str:
     """Say what can stand in place of an unknown name."""
     of_decision = _readings_of_decision(unknown)
-    if not of_decision:
-        sets = ", ".join(SETS)
-        return f"readings such as D26=always-a-cursor, a set ({sets}), or a file"
-    decision = unknown.partition("=")[0]
-    return choice_of([*of_decision, f"{decision}={PLAIN}"])
+    if of_decision:
+        return choice_of(of_decision)
+    sets = ", ".join(SETS)
+    return f"readings such as D26=always-a-cursor, a set ({sets}), or a file"
 
 
 def _nearby_names(unknown: str) -> list[str]:
@@ -117,9 +116,14 @@ def _nearby_names(unknown: str) -> list[str]:
 
 
 def _readings_of_decision(name: str) -> list[str]:
-    """Return the readings of the decision that a name begins with."""
+    """Return the readings of the decision that a name begins with, the plain one last;
+    none if it has no other.
+    """
     decision = name.partition("=")[0]
-    return [reading for reading in READINGS if reading.startswith(f"{decision}=")]
+    readings = [reading for reading in READINGS if reading.startswith(f"{decision}=")]
+    if readings:
+        readings.append(f"{decision}={PLAIN}")
+    return readings
 
 
 def described_readings() -> list[dict[str, Any]]:
