@@ -118,6 +118,15 @@ rules:
     assert rule.then == '{"network": {"latency": "1s"}, "at": "after_commit"}'
 
 
+def test_a_rule_keeps_the_letters_of_what_it_says() -> None:
+    (rule,) = read("""
+rules:
+  - then: {problem: internal_error, detail: Füße}
+""").rules
+
+    assert rule.then == '{"problem": "internal_error", "detail": "Füße"}'
+
+
 def test_a_fault_of_several_words_has_its_options_too() -> None:
     (rule,) = read("""
 rules:
@@ -373,6 +382,32 @@ rules:
 
     with pytest.raises(DocumentError, match=complaint):
         parse_scenario(text, FILE, CONTRACT, empty_world)
+
+
+def test_a_scenario_of_the_library_says_where_it_comes_from() -> None:
+    scenario = ScenarioLibrary(CONTRACT).load("rate-limited")
+
+    assert scenario.file == "rate-limited.yaml"
+    assert scenario.is_shipped is True
+
+
+def test_a_scenario_of_the_library_names_what_the_world_has() -> None:
+    library = ScenarioLibrary(CONTRACT)
+
+    with pytest.raises(DocumentError, match='found "iwe_demo_full"; expected a key'):
+        library.load("batch-runs-dry", world_names(World()))
+
+
+def test_brackets_of_a_glob_stand_for_themselves() -> None:
+    (rule,) = read("""
+rules:
+  - match: {operation: createUpload, idempotency_key: 'order[1]-*'}
+    then: {hold: 1}
+""").rules
+
+    assert rule.match.idempotency_key is not None
+    assert rule.match.idempotency_key.fullmatch("order[1]-a")
+    assert not rule.match.idempotency_key.fullmatch("order1-a")
 
 
 @pytest.mark.parametrize(

@@ -565,6 +565,7 @@ def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints() -> None:
         ("rules: [{then: {error: rate_limited}}]", '"problem: rate_limited"?'),
         ("rules: [{then: 503}]", '"{problem: service_unavailable}"?'),
         ("rules: [{then: {latency: 2s}}]", '"network: {latency: 2s}"?'),
+        ("rules: [{then: {latency: XX}}]", '"network: {latency: XX}"?'),
         ("rules: [{then: {truncate: true}}]", '"network: {truncate: true}"?'),
         ("rules: [{times: 2, then: {hold: 1s}}]", '"when: {nth: 1-2}"?'),
     ],
