@@ -193,6 +193,10 @@ IN_A_RULE: list[tuple[str, str]] = [
         '3:24: /rules/0/when/probability: found "110%"; expected a number from 0 to 1, or a percentage such as 10%',
     ),
     (
+        "{times: [2], then: {hold: 1s}}",
+        "3:4: /rules/0/times: found an unknown field; expected only name, match, when, then",
+    ),
+    (
         "{name: slow, then: {hold: x}}",
         '3:29: /rules/0/then/hold: found "x"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d',
     ),
