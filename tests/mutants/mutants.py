@@ -40,14 +40,24 @@ ROOMS: Final = {
         "tests/cli/test_usage.py",
     ),
     "web/checks.py": ("tests/web", "tests/http", "tests/control"),
-    "service": ("tests/service", "tests/web", "tests/control"),
+    "service": (
+        "tests/service",
+        "tests/web",
+        "tests/control",
+        "tests/playing_scenarios",
+        "tests/testing",
+        "tests/examiner",
+    ),
 }
 """The rooms and files whose code is changed, and the tests that should notice."""
 PROCESS_TESTS: Final = {
     "scenario/network_faults.py": "tests/playing_scenarios/test_wire_faults.py",
 }
 """The files whose code only a real connection reaches, and the tests that make one."""
-RUN_AT_IMPORT: Final = {"domain/readings.py: _readings_in_order"}
+RUN_AT_IMPORT: Final = {
+    "domain/readings.py: _readings_in_order",
+    "service/resources/authoring.py: _handlers",
+}
 """Functions that only run while their module is imported: any change comes too late."""
 SURVIVORS: Final = Path(__file__).with_name("survivors.json")
 """The changes that no test can notice, each with the reason."""

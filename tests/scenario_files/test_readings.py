@@ -108,6 +108,20 @@ def test_a_text_of_readings_names_no_file(
     assert "D26=always-a-cursor" not in chosen(readings)
 
 
+@pytest.mark.parametrize("name", ["FIX.yaml", "./readings"])
+def test_another_text_names_a_file(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("readings: {D26: always-a-cursor}")
+
+    readings = readings_of_option(name)
+
+    assert list(chosen(readings)) == ["D26=always-a-cursor"]
+
+
 def test_every_reading_is_described_by_its_decision() -> None:
     described = described_readings()
 
