@@ -37,7 +37,8 @@ def test_a_name_means_a_file(name: str | Path) -> None:
         pytest.param("problem:not_found", id="a problem, and a file too"),
         pytest.param("nothing", id="nowhere"),
         pytest.param(
-            "scenario: x\nrules: []  # as in ./x.yaml", id="a scenario itself"
+            "scenario: x\nrules: []  # as in ./x.yaml",
+            id="a scenario itself",
         ),
     ],
 )
