@@ -34,6 +34,40 @@ def test_an_internal_error_is_tried_where_the_call_comes_to_its_operation(
     assert is_tried == (reason_to_leave_out == "")
 
 
+OWN_RULE = {"name": "first session has other bytes"}
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        pytest.param(
+            entry("createUpload", 503, code="service_unavailable", rule=OWN_RULE),
+            id="refused",
+        ),
+        pytest.param(
+            entry("createUpload", 201, lost=True, rule=OWN_RULE),
+            id="lost",
+        ),
+        pytest.param(entry("createUpload", None, rule=OWN_RULE), id="unanswered"),
+    ],
+)
+def test_no_fault_takes_the_place_of_a_failure_of_the_tests_own_scenario(
+    failed: Entry,
+) -> None:
+    why = reasons(failed, upload())
+
+    assert "own scenario" in why["createUpload#1:rate_limited"]
+    assert "own scenario" in why["createUpload#1:lost-after-commit"]
+    assert "own scenario" in why["createUpload#1+:rate_limited"]
+    assert why["createUpload#2:rate_limited"] == ""
+
+
+def test_a_call_that_a_rule_of_the_tests_own_scenario_lets_succeed_is_tried() -> None:
+    why = reasons(entry("createUpload", 201, rule=OWN_RULE))
+
+    assert why["createUpload#1:rate_limited"] == ""
+
+
 def test_a_read_is_not_tried_with_a_loss_after_its_commit() -> None:
     why = reasons(entry("getTeam"))
 

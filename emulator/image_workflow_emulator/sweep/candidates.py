@@ -29,6 +29,7 @@ _Codes: TypeAlias = Mapping[str, Iterable[str]]
 """The problem codes of each operation and byte surface."""
 
 _REFUSED_BEFORE = "the call was refused without a fault, before that is checked"
+_FAILS_BY_RULE = "the test's own scenario lets the call fail: the fault would hide it"
 _READ_AFTER = "a read commits nothing: it does not matter when its answer is lost"
 _ONLY_OUTPUT = "it is the only output, which fails with its work"
 
@@ -83,6 +84,8 @@ def _of_calls(journal: Journal, codes: _Codes) -> Iterator[_Candidate]:
 
 def _why_not_at(call: Call, fault: str) -> str:
     """Return why a fault is left out at a call; empty if it is not."""
+    if call.fails_by_rule:
+        return _FAILS_BY_RULE
     if fault in CATALOGUE and not call.can_return(fault):
         return _REFUSED_BEFORE
     if call.entry.is_read and fault in (faults.FAILED_AFTER, faults.LOST_AFTER):

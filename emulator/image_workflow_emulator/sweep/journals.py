@@ -77,6 +77,14 @@ class Call(Struct, eq=False):
         """The code with which the service itself refused it."""
         return _refusal(self.entry)
 
+    @property
+    def fails_by_rule(self) -> bool:
+        """Whether a rule of its sandbox's own scenario lets it fail."""
+        is_failed = (
+            self.entry.code is not None or self.entry.lost or self.entry.status is None
+        )
+        return self.entry.rule is not None and is_failed
+
     def can_return(self, code: str) -> bool:
         """Tell whether a scenario could have caused a problem. It could not if the
         service itself refused the call by an earlier check.
