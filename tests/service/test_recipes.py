@@ -61,14 +61,14 @@ def test_a_photoshoot_is_made_from_all_that_its_order_names(
         assert recipe.format == "webp"
         assert recipe.resolution == "1k"
         assert recipe.aspect_ratio == "4:5"
-        assert recipe.product_names == ("Linen shirt",)
+        assert list(recipe.product_names) == ["Linen shirt"]
         assert recipe.subject_count == 2
-        assert recipe.inputs[:2] == (main_photo, alone)
+        assert list(recipe.inputs[:2]) == [main_photo, alone]
         assert recipe.background_kind == "picture"
         assert recipe.background_name == background["name"]
         assert recipe.photography_style == style["name"]
         assert recipe.pose == pose["name"]
-        assert recipe.model_names == (first["name"], second["name"])
+        assert list(recipe.model_names) == [first["name"], second["name"]]
         assert recipe.people == 2
         assert recipe.model_input_count == 2
         assert recipe.camera_distance == distance
@@ -92,16 +92,16 @@ def test_an_order_that_chooses_nothing_is_made_from_its_photos_alone(
     (recipe,) = recipes_of(emulator, emulator.photograph(**order))
 
     assert isinstance(recipe, PhotographRecipe)
-    assert recipe.inputs == (asset_id,)
+    assert list(recipe.inputs) == [asset_id]
     assert recipe.background_kind == "color"
     assert recipe.background_hex == "#336699"
     assert recipe.background_name is None
     assert recipe.people == 0
     assert recipe.model_input_count == 0
-    assert recipe.model_names == ()
+    assert not recipe.model_names
     assert recipe.photography_style is None
     assert recipe.pose is None
-    assert recipe.product_names == ()
+    assert not recipe.product_names
     assert not recipe.is_photoshoot
     assert recipe.directions == ""
 
@@ -134,7 +134,7 @@ def test_an_edit_is_made_from_its_photos_and_its_instructions(
     (recipe,) = recipes_of(emulator, admitted)
 
     assert isinstance(recipe, EditRecipe)
-    assert recipe.inputs == tuple(asset_ids)
+    assert list(recipe.inputs) == asset_ids
     assert recipe.instructions == "On a table."
     assert recipe.aspect_ratio == "4:5"
     assert recipe.resolution == "1k"

@@ -5,9 +5,20 @@ client's log shows. The model knows only its code.
 import pytest
 
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
-from tests.support.emulator_client import READ_ONLY, REVOKED, UPLOAD, Json
+from tests.support.emulator_client import (
+    INVALID_INPUT,
+    INVALID_REFERENCE,
+    READ_ONLY,
+    REVOKED,
+    UPLOAD,
+    Json,
+)
 from tests.support.emulator_under_test import EmulatorUnderTest
 
+DENIED = (403, "permission_denied")
+TOO_FEW_CREDITS = (402, "insufficient_credits")
+TOO_MANY_REQUESTS = (429, "rate_limited")
+TOO_MUCH_WORK = (429, "concurrency_limit_reached")
 UNKNOWN = "no_such_id"
 FOUND = f'found "{UNKNOWN}"; expected'
 MODEL = "a fashion model that the Team can use"
@@ -86,7 +97,7 @@ def test_an_order_with_an_unknown_id_says_where_it_is(
 
     answer = emulator.photograph(**fields)
 
-    assert answer.outcome == (422, "invalid_reference")
+    assert answer.outcome == INVALID_REFERENCE
     assert answer.json["detail"] == detail
 
 
@@ -102,7 +113,7 @@ def test_an_unknown_photo_of_a_product_is_told_by_its_place(
 
     answer = emulator.post("/products", body)
 
-    assert answer.outcome == (422, "invalid_reference")
+    assert answer.outcome == INVALID_REFERENCE
     expected = f"/asset_ids/1: {FOUND} a live Asset of this Team"
     assert answer.json["detail"] == expected
 
@@ -119,7 +130,7 @@ def test_a_primary_photo_must_be_one_of_the_products_own(
         {"asset_ids": [own, other], "primary_asset_id": other},
     )
 
-    assert refused.outcome == (422, "invalid_input")
+    assert refused.outcome == INVALID_INPUT
     expected = (
         f'/primary_asset_id: found "{other}"; expected one of the Product\'s asset_ids'
     )
@@ -153,7 +164,7 @@ def test_a_write_with_a_credential_that_only_reads_says_so(
 ) -> None:
     answer = emulator.post("/uploads", UPLOAD, READ_ONLY)
 
-    assert answer.outcome == (403, "permission_denied")
+    assert answer.outcome == DENIED
     detail = "the credential 'Read only' is read_only; a write needs a full one"
     assert answer.json["detail"] == detail
 
@@ -169,7 +180,7 @@ def test_a_credential_beyond_its_rate_is_told_the_limit_and_the_wait(
 
     answer = emulator.get("/team")
 
-    assert answer.outcome == (429, "rate_limited")
+    assert answer.outcome == TOO_MANY_REQUESTS
     detail = (
         "rate limit of the credential reached: 2 requests in 60 s; retry in 39500 ms"
     )
@@ -187,7 +198,7 @@ def test_a_team_beyond_its_rate_is_told_the_limit_of_all_its_credentials(
 
     answer = emulator.get("/team", READ_ONLY)
 
-    assert answer.outcome == (429, "rate_limited")
+    assert answer.outcome == TOO_MANY_REQUESTS
     detail = "rate limit of the Team reached: 600 requests in 60 s; retry in 60000 ms"
     assert answer.json["detail"] == detail
     assert answer.retry_after == 60
@@ -201,7 +212,7 @@ def test_an_order_beyond_the_budget_is_told_what_is_in_progress(
 
     answer = emulator.upscale()
 
-    assert answer.outcome == (429, "concurrency_limit_reached")
+    assert answer.outcome == TOO_MUCH_WORK
     detail = "the Team 'Demo' has 1 piece of creative work in progress; its limit is 1"
     assert answer.json["detail"] == detail
 
@@ -219,7 +230,7 @@ def test_an_order_beyond_the_credits_is_told_what_there_is_and_what_it_costs(
 
     answer = emulator.photograph(image_count=4)
 
-    assert answer.outcome == (402, "insufficient_credits")
+    assert answer.outcome == TOO_FEW_CREDITS
     detail = f"the Team 'Demo' has {words} available; this request costs 4"
     assert answer.json["detail"] == detail
 
@@ -241,7 +252,7 @@ def test_a_completion_before_the_bytes_says_what_is_missing(
 
     answer = emulator.complete(session, "a token")
 
-    assert answer.outcome == (422, "invalid_input")
+    assert answer.outcome == INVALID_INPUT
     detail = (
         '/upload_token: found "a token"; expected bytes to be sent to upload.url first'
     )
