@@ -205,7 +205,7 @@ def _added(clean: Iterable[Journal], run: Iterable[Journal]) -> Counter[str]:
 
 def _is_failed_post(entry: Entry) -> bool:
     """Tell whether a POST had no answer that its client can use."""
-    is_unanswered = entry.lost or entry.abandoned or entry.status is None
+    is_unanswered = entry.is_unanswered or entry.abandoned
     return entry.method == "POST" and (is_unanswered or entry.code is not None)
 
 
@@ -225,7 +225,7 @@ def _collection(entry: Entry) -> str:
 
 
 def _answer_of(entry: Entry) -> str:
-    if entry.lost or entry.status is None:
+    if entry.is_unanswered:
         return "nothing"
     if entry.code is None:
         return "nothing that can be read"

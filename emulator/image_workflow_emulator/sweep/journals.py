@@ -47,6 +47,11 @@ class Entry(RecordedRequest, frozen=True, kw_only=True):
         return str(self.rule["name"])
 
     @property
+    def is_unanswered(self) -> bool:
+        """Whether its client got no answer, or no more than a part of one."""
+        return self.lost or self.status is None
+
+    @property
     def answer(self) -> dict[str, Any]:
         """The members of its answer; none if it is no JSON object."""
         if isinstance(self.response_body, dict):
@@ -80,9 +85,7 @@ class Call(Struct, eq=False):
     @property
     def fails_by_rule(self) -> bool:
         """Whether a rule of its sandbox's own scenario lets it fail."""
-        is_failed = (
-            self.entry.code is not None or self.entry.lost or self.entry.status is None
-        )
+        is_failed = self.entry.is_unanswered or self.entry.code is not None
         return self.entry.rule is not None and is_failed
 
     def can_return(self, code: str) -> bool:
