@@ -4,9 +4,11 @@ import ctypes
 import json
 import logging
 import os
+import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from signal import SIGINT, SIGTERM, Signals
 from typing import NamedTuple
@@ -268,6 +270,18 @@ def test_a_request_in_flight_is_finished_before_a_signal_stops_it(
     assert status == 0
 
 
+@contextmanager
+def waiting_for_its_world(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start a server that reads a pipe, to which nothing is written meanwhile."""
+    world = folder / "world.yaml"
+    os.mkfifo(world)
+    with (
+        started(*EMULATOR, "serve", "--port", "0", "--world", str(world)) as process,
+        world.open("w"),  # which waits until it is being read
+    ):
+        yield process
+
+
 @pytest.mark.parametrize(
     ("number", "status"),
     [(SIGTERM, 0), (SIGINT, INTERRUPTED)],
@@ -278,13 +292,7 @@ def test_a_signal_before_it_is_ready_ends_it_silently(
     status: int,
     tmp_path: Path,
 ) -> None:
-    world = tmp_path / "world.yaml"
-    os.mkfifo(world)
-
-    with (
-        started(*EMULATOR, "serve", "--port", "0", "--world", str(world)) as process,
-        world.open("w"),  # which waits until it is being read
-    ):
+    with waiting_for_its_world(tmp_path) as process:
         process.send_signal(number)
         output, complaint = process.communicate(timeout=PATIENCE_SECONDS)
 
@@ -300,13 +308,7 @@ def test_a_signal_before_it_is_ready_ends_it_silently(
 def test_a_signal_ends_it_while_its_main_thread_waits_for_a_file(
     tmp_path: Path,
 ) -> None:
-    world = tmp_path / "world.yaml"
-    os.mkfifo(world)
-
-    with (
-        started(*EMULATOR, "serve", "--port", "0", "--world", str(world)) as process,
-        world.open("w"),
-    ):
+    with waiting_for_its_world(tmp_path) as process:
         threads = {
             int(task.name) for task in Path(f"/proc/{process.pid}/task").iterdir()
         }

@@ -1,5 +1,6 @@
 """Readings as people write them: for an option, in a file and in a scenario."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -94,14 +95,26 @@ def test_a_scenario_has_all_the_readings_that_it_names() -> None:
     assert set(chosen(scenario.readings)) == {"D26=always-a-cursor", "D66=silent"}
 
 
-@pytest.mark.parametrize("text", ["D66=silent", "stingy,D66=plain"])
-def test_a_text_of_readings_names_no_file(
-    text: str,
+@pytest.fixture
+def file_named(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> Callable[[str], None]:
+    """Makes a file of the reading D26=always-a-cursor in the current folder."""
     monkeypatch.chdir(tmp_path)
-    Path(text).write_text("readings: {D26: always-a-cursor}")
+
+    def make(name: str) -> None:
+        Path(name).write_text("readings: {D26: always-a-cursor}")
+
+    return make
+
+
+@pytest.mark.parametrize("text", ["D66=silent", "stingy,D66=plain"])
+def test_a_text_of_readings_names_no_file(
+    file_named: Callable[[str], None],
+    text: str,
+) -> None:
+    file_named(text)
 
     readings = readings_of_option(text)
 
@@ -110,12 +123,10 @@ def test_a_text_of_readings_names_no_file(
 
 @pytest.mark.parametrize("name", ["FIX.yaml", "./readings"])
 def test_another_text_names_a_file(
+    file_named: Callable[[str], None],
     name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(name).write_text("readings: {D26: always-a-cursor}")
+    file_named(name)
 
     readings = readings_of_option(name)
 
