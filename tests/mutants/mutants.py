@@ -23,8 +23,8 @@ import pytest
 
 from tests.mutants.process_trials import noticed_by_processes
 from tests.mutants.trials import ChangedFunction, Trials
+from tests.support.served import ROOT
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 PACKAGE: Final = "image_workflow_emulator"
 ROOMS: Final = {
     "kernel": ("tests/kernel",),
@@ -198,27 +198,21 @@ def survivors_among(place: str, mutants: Sequence[Mutant]) -> list[Mutant]:
     if status or trials.broken_tests:
         sys.exit(f"{place}: the tests fail: {trials.broken_tests}")
     survivors = [mutant for mutant in mutants if trials.survives(mutant.function)]
-    return [*without_noticed_by_processes(survivors)]
+    return without_noticed_by_processes(survivors)
 
 
-def without_noticed_by_processes(mutants: Sequence[Mutant]) -> Iterator[Mutant]:
-    """Try the mutants of some files with tests that start processes, and yield those
-    that none notices, and those of other files.
-    """
-    for file, of_file in itertools.groupby(mutants, key=file_of):
-        tried = [*of_file]
-        noticed: set[str] = set()
-        if file in PROCESS_TESTS:
-            functions = [mutant.function for mutant in tried]
-            noticed = noticed_by_processes(functions, PROCESS_TESTS[file])
-        for mutant in tried:
-            if mutant.function.name not in noticed:
-                yield mutant
-
-
-def file_of(mutant: Mutant) -> str:
-    """Return the file that a mutant changes, as a place names it."""
-    return mutant.change.place.partition(":")[0]
+def without_noticed_by_processes(mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Return the mutants that the tests of PROCESS_TESTS do not notice either."""
+    noticed = set[str]()
+    for file, tests in PROCESS_TESTS.items():
+        functions = [
+            mutant.function
+            for mutant in mutants
+            if mutant.change.place.startswith(f"{file}:")
+        ]
+        if functions:
+            noticed |= noticed_by_processes(functions, tests)
+    return [mutant for mutant in mutants if mutant.function.name not in noticed]
 
 
 def listed_changes() -> set[Change]:

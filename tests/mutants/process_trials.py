@@ -1,4 +1,4 @@
-"""Tries changed functions in a copy of the package, with tests that start processes.
+"""Tries changed functions in copies of the package, with tests that start processes.
 
 `trials.py` changes a function in its own process, which no server of a test sees. Here
 the change is written to a file, and pytest is started for each one: some seconds, so
@@ -12,17 +12,15 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Final
 
 from tests.mutants.trials import ChangedFunction
+from tests.support.served import ROOT
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PACKAGE: Final = "image_workflow_emulator"
 SHIPPED: Final = ("contract", "scenarios")
 """The folders beside `emulator` that the package reads."""
 PYTEST: Final = (
@@ -37,52 +35,55 @@ SECONDS: Final = 300
 """A change is noticed, too, if its tests take this long."""
 
 
-class PackageCopy:
-    """A copy of the package, in which one function at a time is changed."""
+def noticed_by_processes(
+    functions: Sequence[ChangedFunction],
+    tests: str,
+) -> set[str]:
+    """Return the names of the changes with which a test fails.
 
-    def __init__(self, folder: Path) -> None:
-        self._source = folder / "emulator"
-        shutil.copytree(ROOT / "emulator" / PACKAGE, self._source / PACKAGE)
+    Raises RuntimeError if a test fails without any change.
+    """
+    if not passes(None, tests):
+        raise RuntimeError(f"the tests fail: {tests}")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        verdicts = list(pool.map(partial(passes, tests=tests), functions))
+    noticed = set()
+    for function, has_passed in zip(functions, verdicts, strict=True):
+        if not has_passed:
+            noticed.add(function.name)
+    return noticed
+
+
+def passes(function: ChangedFunction | None, tests: str) -> bool:
+    """Tell whether all tests pass on a copy of the package, with a change if there is
+    one.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "emulator")
+        shutil.copytree(ROOT / "emulator", source)
         for name in SHIPPED:
-            (folder / name).symlink_to(ROOT / name)
-
-    def notices(self, function: ChangedFunction, tests: str) -> bool:
-        """Tell whether one of the tests fails with this change."""
-        with self._changed(function):
-            return not self.passes(tests)
-
-    def passes(self, tests: str) -> bool:
-        """Tell whether all tests pass with the code as it is in this copy."""
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(self._source),
-            # Only the age in seconds tells a compiled file from that of another change.
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+            Path(folder, name).symlink_to(ROOT / name)
+        if function is not None:
+            change(source, function)
         try:
             ended = subprocess.run(
                 [*PYTEST, tests],
                 cwd=ROOT,
-                env=environment,
+                env={**os.environ, "PYTHONPATH": str(source)},
                 timeout=SECONDS,
                 capture_output=True,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             return False
-        return ended.returncode == 0
+    return ended.returncode == 0
 
-    @contextmanager
-    def _changed(self, function: ChangedFunction) -> Iterator[None]:
-        file = self._source / Path(*function.module.split(".")).with_suffix(".py")
-        text = file.read_text(encoding="utf-8")
-        for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
-            compiled.unlink()
-        file.write_text(with_change(text, function), encoding="utf-8")
-        try:
-            yield
-        finally:
-            file.write_text(text, encoding="utf-8")
+
+def change(source: Path, function: ChangedFunction) -> None:
+    """Write a changed function into its file."""
+    file = source.joinpath(*function.module.split(".")).with_suffix(".py")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(with_change(text, function), encoding="utf-8")
 
 
 def with_change(text: str, function: ChangedFunction) -> str:
@@ -103,36 +104,3 @@ def member_of(node: ast.AST, name: str) -> ast.AST:
         if getattr(child, "name", None) == name:
             return child
     raise LookupError(name)
-
-
-def noticed_by_processes(
-    functions: Sequence[ChangedFunction],
-    tests: str,
-) -> set[str]:
-    """Return the names of the changes with which a test fails.
-
-    Raises RuntimeError if a test fails without any change.
-    """
-    most_at_once = os.cpu_count() or 1
-    with tempfile.TemporaryDirectory() as folder:
-        copies = [PackageCopy(Path(folder, str(name))) for name in range(most_at_once)]
-        if not copies[0].passes(tests):
-            raise RuntimeError(f"the tests fail: {tests}")
-        free = SimpleQueue[PackageCopy]()
-        for copy in copies:
-            free.put(copy)
-
-        def is_noticed(function: ChangedFunction) -> bool:
-            copy = free.get()
-            try:
-                return copy.notices(function, tests)
-            finally:
-                free.put(copy)
-
-        with ThreadPoolExecutor(most_at_once) as pool:
-            verdicts = list(pool.map(is_noticed, functions))
-    noticed = set()
-    for function, is_seen in zip(functions, verdicts, strict=True):
-        if is_seen:
-            noticed.add(function.name)
-    return noticed
