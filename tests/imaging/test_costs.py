@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import pytest
 from msgspec import Struct
@@ -22,6 +23,9 @@ from tests.support.served import run_program, run_script
 
 MEBIBYTE = 1 << 20
 SQUARE = (10_000, 10_000)
+TRIALS = 3
+HEADER_SECONDS = 0.5
+"""What the headers of a picture may cost, whatever the machine."""
 COST = """
 import json, os, subprocess, sys
 from image_workflow_emulator.imaging.messages import receive_message, send_message
@@ -195,24 +199,27 @@ ANSWERED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def small_cost(tmp_path_factory: pytest.TempPathFactory) -> Cost:
-    """The cost of a picture of a few pixels: a busy machine makes all of them dearer."""
-    return cost_of(tmp_path_factory.mktemp("small"), SMALL_JPEG, "image/jpeg")
+@pytest.fixture
+def small_seconds(tmp_path: Path) -> float:
+    """The processor time of a picture of a few pixels, which is nearly all that a new
+    process takes to start. It is the middle of several: one may be a third less.
+    """
+    costs = [cost_of(tmp_path, SMALL_JPEG, "image/jpeg") for _ in range(TRIALS)]
+    return median(cost.seconds for cost in costs)
 
 
 @on_linux
 @pytest.mark.parametrize(("make", "content_type"), REFUSED)
-def test_what_is_refused_costs_next_to_nothing(
+def test_what_is_refused_costs_no_more_than_its_header_may(
     make: Callable[[], bytes],
     content_type: str,
-    small_cost: Cost,
+    small_seconds: float,
     tmp_path: Path,
 ) -> None:
     cost = cost_of(tmp_path, make(), content_type)
 
     assert cost.answer is None or "refusal" in cost.answer
-    assert cost.seconds < 5 * small_cost.seconds
+    assert cost.seconds < HEADER_SECONDS + 2 * small_seconds
     assert cost.peak_bytes < 256 * MEBIBYTE
 
 
